@@ -117,7 +117,7 @@ void st_ep_sweep(struct st_ep *ep)
 {
 	unsigned int i;
 
-	for (i = 0; i < ST_OPS; i++)
+	for (i = 0; i < ST_ALL_OPS; i++)
 		if (atomic_cmpxchg(&ep->ops[i].state, ST_POSTED, ST_FREE) ==
 		    ST_POSTED) {
 			atomic64_inc(&ep->world->figures->closed);
@@ -426,11 +426,17 @@ const struct st_act st_conn_acts[] = {
 	{ act_close_parent, 2 },
 	{ act_event, 12 },
 	{ act_eq_write, 1 },
-	{ act_cntr, 2 },
 	{ act_pep, 1 },
+};
+
+const unsigned int st_conn_count = ARRAY_SIZE(st_conn_acts);
+
+/* Those that need no connection */
+const struct st_act st_object_acts[] = {
+	{ act_cntr, 2 },
 	{ act_fabric, 1 },
 	{ act_child, 1 },
 	{ act_getinfo, 1 },
 };
 
-const unsigned int st_conn_count = ARRAY_SIZE(st_conn_acts);
+const unsigned int st_object_count = ARRAY_SIZE(st_object_acts);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Random calls from several threads: on an RDMA device, and on a provider that is
- * withdrawn while all go on.
+ * Random calls from several threads: on an RDMA device, or on endpoints without connections, and
+ * on a provider that is withdrawn while all go on.
  *
  *	insmod kofi_stress_test.ko seconds=60 seed=4711
+ *	insmod kofi_stress_test.ko prov="verbs;ofi_rxm" ep=rdm
  *
  * Without a seed another one is drawn each time; it is printed, and with it the calls
  * can be made again.
@@ -26,6 +27,14 @@ MODULE_PARM_DESC(seconds, "how long each case takes: 5");
 static unsigned int seed;
 module_param(seed, uint, 0444);
 MODULE_PARM_DESC(seed, "of the random calls; 0: any");
+
+static char *prov = "verbs";
+module_param(prov, charp, 0444);
+MODULE_PARM_DESC(prov, "the provider of random_calls_on_shared_objects: verbs");
+
+static char *ep = "msg";
+module_param(ep, charp, 0444);
+MODULE_PARM_DESC(ep, "the type of its endpoints, msg or rdm: msg");
 
 /* A world lives for a while, so that opening and closing it is tried, too */
 #define ST_WORLD_MS	1000
@@ -71,11 +80,12 @@ static const void *st_part_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev,
 	return &st_next;
 }
 
-static void st_worlds(struct kunit *test, const char *prov_name, bool rma,
+static void st_worlds(struct kunit *test, const char *prov_name, bool rdm, bool rma,
+		      unsigned int time,
 		      int (*begin)(void *arg), void (*end)(void *arg), void *arg)
 {
 	const struct st_part *part = test->param_value;
-	unsigned long until = jiffies + part->seconds * HZ;
+	unsigned long until = jiffies + time * HZ;
 	struct st_figures *figures;
 	struct st_world *world;
 	u32 world_seed = part->seed;
@@ -90,7 +100,9 @@ static void st_worlds(struct kunit *test, const char *prov_name, bool rma,
 			.test		= test,
 			.figures	= figures,
 			.prov_name	= prov_name,
-			.rma		= rma,
+			.rdm		= rdm,
+			/* Without regions, messages may have other flags */
+			.rma		= rma && !(rdm && world_seed % 2),
 		};
 		ret = st_world_open(world);
 		KUNIT_EXPECT_EQ(test, ret, 0);
@@ -107,7 +119,9 @@ static void st_worlds(struct kunit *test, const char *prov_name, bool rma,
 
 static void random_calls_on_shared_objects(struct kunit *test)
 {
-	st_worlds(test, "verbs", true, NULL, NULL, NULL);
+	const struct st_part *part = test->param_value;
+
+	st_worlds(test, prov, !strcmp(ep, "rdm"), true, part->seconds, NULL, NULL, NULL);
 }
 
 /**
@@ -161,8 +175,10 @@ static void st_return(void *arg)
 				       &withdrawal->mock->provider);
 }
 
+/* Where prov= is another provider, one world tells that this works there, too */
 static void random_calls_on_a_provider_that_is_withdrawn(struct kunit *test)
 {
+	const struct st_part *part = test->param_value;
 	struct st_withdrawal withdrawal = {
 		.mock = mock_create("mock-stress", 1),
 	};
@@ -171,7 +187,8 @@ static void random_calls_on_a_provider_that_is_withdrawn(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, mock);
 	KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION,
 						     &mock->provider), 0);
-	st_worlds(test, mock->name, false, st_withdraw, st_return, &withdrawal);
+	st_worlds(test, mock->name, false, false, strcmp(prov, "verbs") ? 1 : part->seconds,
+		  st_withdraw, st_return, &withdrawal);
 	KUNIT_EXPECT_EQ(test, withdrawal.ret, 0);
 	KUNIT_EXPECT_EQ(test, mock_live(mock), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&mock->infos_out), 0);

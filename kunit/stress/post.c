@@ -20,17 +20,25 @@
 #define ST_BATCH	4
 #define ST_NAP_MS	5
 
-static void st_op_over(struct st_op *op, struct st_figures *figures, int err)
+static void st_op_over(struct st_op *op, struct st_figures *figures, u64 flags, int err)
 {
+	bool recv = op->recv, claimed = op->claims && !err;
 	struct st_ep *ep = op->ep;
 
-	if (atomic_cmpxchg(&op->state, ST_POSTED, ST_FREE) != ST_POSTED) {
+	/* The last message of a receive for several ends it, whether or not it has failed */
+	if (op->multi && !(flags & FI_MULTI_RECV)) {
+		atomic64_inc(&figures->parts);
+		return;
+	}
+	if (atomic_cmpxchg(&op->state, ST_POSTED, claimed ? ST_CLAIMED : ST_FREE) != ST_POSTED) {
 		atomic_inc(&figures->twice);
 		return;
 	}
 	atomic64_inc(&figures->completed);
 	if (err)
 		atomic64_inc(&figures->errors);
+	if (recv)
+		atomic_dec(&ep->receives);
 	atomic_dec(&ep->posted);
 }
 
@@ -38,15 +46,15 @@ static void st_done(struct fi_done *done, const struct fi_done_entry *entry)
 {
 	struct st_op *op = container_of(done, struct st_op, done);
 
-	st_op_over(op, op->ep->world->figures, entry->err);
+	st_op_over(op, op->ep->world->figures, entry->flags, entry->err);
 }
 
 /* What fi_inject() posted has no context, and completes only if it failed */
-static void st_completed(struct st_world *world, void *context, int err)
+static void st_completed(struct st_world *world, void *context, u64 flags, int err)
 {
 	if (context)
 		st_op_over(container_of(context, struct st_op, done),
-			   world->figures, err);
+			   world->figures, flags, err);
 }
 
 static long st_read_error(struct st_cq *cq, struct st_world *world)
@@ -56,7 +64,7 @@ static long st_read_error(struct st_cq *cq, struct st_world *world)
 
 	ret = st_said(world, ST_CQ_READERR, fi_cq_readerr(cq->cq, &error, 0));
 	if (ret == 1)
-		st_completed(world, error.op_context, error.err);
+		st_completed(world, error.op_context, error.flags, error.err);
 	return ret;
 }
 
@@ -74,7 +82,7 @@ static bool st_take(struct st_cq *cq, struct st_world *world, int timeout)
 		ret = st_said(world, ST_CQ_READ,
 			      fi_cq_read(cq->cq, entries, ST_BATCH));
 	for (i = 0; i < ret; i++)
-		st_completed(world, entries[i].op_context, 0);
+		st_completed(world, entries[i].op_context, entries[i].flags, 0);
 	if (ret == -FI_EAVAIL)
 		ret = st_read_error(cq, world);
 	return ret > 0;
@@ -134,16 +142,29 @@ struct st_op *st_op_take(struct st_thread *thread, struct st_ep *ep)
 
 	for (i = 0; i < ST_OPS; i++) {
 		op = &ep->ops[(start + i) % ST_OPS];
-		if (atomic_cmpxchg(&op->state, ST_FREE, ST_TAKEN) == ST_FREE)
+		if (atomic_cmpxchg(&op->state, ST_FREE, ST_TAKEN) == ST_FREE) {
+			op->recv = false;
+			op->claims = false;
 			return op;
+		}
 	}
 	return NULL;
+}
+
+/* One for several messages; a completion of such a buffer may be read behind its last one */
+struct st_op *st_op_take_multi(struct st_thread *thread, struct st_ep *ep)
+{
+	struct st_op *op = &ep->ops[ST_OPS + st_below(thread, ST_MULTIS)];
+
+	return atomic_cmpxchg(&op->state, ST_FREE, ST_TAKEN) == ST_FREE ? op : NULL;
 }
 
 void st_op_begin(struct st_op *op)
 {
 	op->done.done = st_done;
 	atomic_inc(&op->ep->posted);
+	if (op->recv)
+		atomic_inc(&op->ep->receives);
 	atomic_set_release(&op->state, ST_POSTED);
 }
 
@@ -153,6 +174,8 @@ void st_op_end(struct st_op *op, long ret)
 		atomic64_inc(&op->ep->world->figures->posted);
 		return;
 	}
+	if (op->recv)
+		atomic_dec(&op->ep->receives);
 	atomic_set(&op->state, ST_FREE);
 	atomic_dec(&op->ep->posted);
 }
@@ -179,7 +202,7 @@ bool st_target(struct st_thread *thread, u64 *addr, u64 *key)
 		return false;
 	open = mr->mr;
 	if (open) {
-		*addr = (uintptr_t)mr->mem + 8 * st_below(thread, (PAGE_SIZE - ST_LEN) / 8);
+		*addr = fi_mr_addr(mr->mr) + 8 * st_below(thread, (PAGE_SIZE - ST_LEN) / 8);
 		*key = fi_mr_key(mr->mr);
 	}
 	up_read(&mr->lock);
@@ -346,7 +369,8 @@ static void act_reg(struct st_thread *thread)
 	if (!mr->mr) {
 		if (st_said(world, ST_MR_REG,
 			    fi_mr_reg(world->domain, mr->mem, PAGE_SIZE,
-				      FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0,
+				      FI_REMOTE_READ | FI_REMOTE_WRITE, 0,
+				      mr - world->mrs, 0,
 				      &mr->mr, NULL)))
 			mr->mr = NULL;
 	} else if (!st_below(thread, 4) &&
@@ -362,12 +386,17 @@ const struct st_act st_post_acts[] = {
 	{ act_inject, 4 },
 	{ act_write, 8 },
 	{ act_read, 8 },
+};
+
+const unsigned int st_post_count = ARRAY_SIZE(st_post_acts);
+
+const struct st_act st_queue_acts[] = {
 	{ act_poll, 20 },
 	{ act_sleep, 6 },
 	{ act_reg, 3 },
 };
 
-const unsigned int st_post_count = ARRAY_SIZE(st_post_acts);
+const unsigned int st_queue_count = ARRAY_SIZE(st_queue_acts);
 
 static const struct fi_cq_attr st_cq_attrs[ST_KINDS] = {
 	[ST_POLL]	= { .wait_obj = FI_WAIT_NONE },

@@ -82,7 +82,26 @@ static const struct st_rule st_rules[ST_CALLS] = {
 	[ST_CNTR]	= { "fi_cntr_*", { -ETIMEDOUT } },
 	[ST_CLOSE]	= { "fi_close" },
 	[ST_CLOSE_PARENT] = { "fi_close, parent", { -EBUSY } },
+	[ST_AV]		= { "fi_av_open" },
+	[ST_AV_INSERT]	= { "fi_av_insert" },
+	[ST_AV_REMOVE]	= { "fi_av_remove" },
+	[ST_RDM_SEND]	= { "fi_sendmsg, no connection", { -EAGAIN } },
+	[ST_RDM_TSEND]	= { "fi_tsendmsg", { -EAGAIN } },
+	[ST_RDM_INJECT]	= { "fi_inject, fi_tinject, no connection", { -EAGAIN } },
+	[ST_RDM_RECV]	= { "fi_recvmsg, no connection", { -EAGAIN } },
+	[ST_RDM_TRECV]	= { "fi_trecvmsg", { -EAGAIN } },
+	[ST_RDM_PEEK]	= { "fi_trecvmsg, peek", { -EAGAIN } },
+	/* The sender has gone before all of the message had come */
+	[ST_RDM_CLAIM]	= { "fi_trecvmsg, claimed", { -EAGAIN, -EINVAL } },
+	[ST_RDM_RMA]	= { "fi_writemsg, fi_readmsg, no connection", { -EAGAIN } },
+	[ST_RDM_ATOMIC]	= { "fi_*_atomic, no connection", { -EAGAIN } },
+	[ST_CANCEL]	= { "fi_cancel", { -ENOENT } },
 };
+
+const char *st_call_name(enum st_call call)
+{
+	return st_rules[call].name;
+}
 
 static bool st_may_say(enum st_call call, long ret)
 {
@@ -130,7 +149,7 @@ static int st_set_port(struct fi_info *info)
 	return info->src_addr ? 0 : -ENOMEM;
 }
 
-static int st_getinfo(struct st_world *world, u64 caps)
+int st_getinfo(struct st_world *world, enum fi_ep_type type, u64 caps)
 {
 	struct fi_info *hints = fi_allocinfo();
 	int ret;
@@ -138,10 +157,10 @@ static int st_getinfo(struct st_world *world, u64 caps)
 	if (!hints)
 		return -ENOMEM;
 	hints->caps = caps;
-	hints->ep_attr->type = FI_EP_MSG;
+	hints->ep_attr->type = type;
 	hints->addr_format = FI_SOCKADDR_IN;
 	hints->fabric_attr->prov_name = kstrdup(world->prov_name, GFP_KERNEL);
-	if (world->rma)
+	if (world->rma || world->rdm)
 		hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR |
 					      FI_MR_ALLOCATED | FI_MR_PROV_KEY;
 	ret = st_said(world, ST_GETINFO,
@@ -156,11 +175,11 @@ static int st_find(struct st_world *world)
 	int ret;
 
 	if (!world->rma)
-		return st_getinfo(world, FI_MSG) ? : st_set_port(world->info);
-	ret = st_getinfo(world, FI_MSG | FI_RMA | FI_ATOMIC);
+		return st_getinfo(world, FI_EP_MSG, FI_MSG) ? : st_set_port(world->info);
+	ret = st_getinfo(world, FI_EP_MSG, FI_MSG | FI_RMA | FI_ATOMIC);
 	world->atomic = !ret;
 	if (ret)
-		ret = st_getinfo(world, FI_MSG | FI_RMA);
+		ret = st_getinfo(world, FI_EP_MSG, FI_MSG | FI_RMA);
 	if (ret)
 		return ret;
 	world->info->tx_attr->size = ST_DEPTH;
@@ -177,7 +196,7 @@ static int st_op_alloc(struct st_op *op, struct st_ep *ep)
 	u32 i, piece = ST_LEN / ST_PIECES, at = 0;
 
 	op->ep = ep;
-	op->buf = kzalloc(ST_LEN, GFP_KERNEL);
+	op->buf = kzalloc(ep->world->len, GFP_KERNEL);
 	if (!op->buf)
 		return -ENOMEM;
 	sg_init_table(op->sgl, ST_PIECES);
@@ -193,14 +212,18 @@ static int st_ep_alloc(struct st_world *world, struct st_ep *ep)
 	int ret = 0;
 
 	init_rwsem(&ep->lock);
+	init_rwsem(&ep->name_lock);
 	mutex_init(&ep->mr_lock);
 	ep->world = world;
-	ep->scratch = kzalloc(ST_LEN, GFP_KERNEL);
+	ep->addr = FI_ADDR_NOTAVAIL;
+	ep->scratch = kzalloc(world->len, GFP_KERNEL);
 	ep->mr_mem = (u8 *)get_zeroed_page(GFP_KERNEL);
 	if (!ep->scratch || !ep->mr_mem)
 		return -ENOMEM;
-	for (i = 0; i < ST_OPS && !ret; i++)
+	for (i = 0; i < ST_ALL_OPS && !ret; i++)
 		ret = st_op_alloc(&ep->ops[i], ep);
+	for (i = ST_OPS; i < ST_ALL_OPS; i++)
+		ep->ops[i].multi = true;
 	return ret;
 }
 
@@ -208,7 +231,7 @@ static void st_ep_free(struct st_ep *ep)
 {
 	unsigned int i;
 
-	for (i = 0; i < ST_OPS; i++)
+	for (i = 0; i < ST_ALL_OPS; i++)
 		kfree(ep->ops[i].buf);
 	free_page((unsigned long)ep->mr_mem);
 	kfree(ep->scratch);
@@ -249,9 +272,12 @@ int st_world_open(struct st_world *world)
 		.flags		= FI_WRITE,
 		.wait_obj	= FI_WAIT_UNSPEC,
 	};
-	int ret = st_alloc(world);
+	int ret;
 
-	ret = ret ? : st_find(world);
+	world->len = world->rdm ? ST_RDM_LEN : ST_LEN;
+	ret = st_alloc(world);
+	if (!ret)
+		ret = world->rdm ? st_rdm_find(world, world->rma) : st_find(world);
 	ret = ret ? : st_said(world, ST_FABRIC,
 			      fi_fabric(world->info->fabric_attr,
 					&world->fabric, NULL));
@@ -265,7 +291,9 @@ int st_world_open(struct st_world *world)
 			      fi_cntr_open(world->domain, &cntr_attr,
 					   &world->cntr, NULL));
 	ret = ret ? : st_cqs_open(world);
-	ret = ret ? : st_srx_open(world);
+	if (ret || world->rdm)
+		return ret ? : st_rdm_open(world);
+	ret = st_srx_open(world);
 	return ret ? : st_pep_open(world);
 }
 
@@ -300,6 +328,7 @@ void st_world_close(struct st_world *world)
 {
 	unsigned int i;
 
+	st_rdm_close(world);
 	for (i = 0; i < ST_EPS; i++)
 		if (world->eps[i].ep)
 			st_ep_close(&world->eps[i], i % 2);
@@ -324,37 +353,50 @@ void st_world_close(struct st_world *world)
 	st_free(world);
 }
 
-static const struct {
+/* Some of what a thread does; the list of them ends with one that is empty */
+struct st_group {
 	const struct st_act	*acts;
 	const unsigned int	*count;
-} st_acts[] = {
-	{ st_post_acts, &st_post_count },
-	{ st_conn_acts, &st_conn_count },
-	{ st_srx_acts, &st_srx_count },
-	{ st_more_acts, &st_more_count },
 };
 
-static u32 st_weights(void)
-{
-	u32 i, j, weights = 0;
+static const struct st_group st_msg_groups[] = {
+	{ st_post_acts, &st_post_count },
+	{ st_queue_acts, &st_queue_count },
+	{ st_conn_acts, &st_conn_count },
+	{ st_object_acts, &st_object_count },
+	{ st_srx_acts, &st_srx_count },
+	{ st_more_acts, &st_more_count },
+	{}
+};
 
-	for (i = 0; i < ARRAY_SIZE(st_acts); i++)
-		for (j = 0; j < *st_acts[i].count; j++)
-			weights += st_acts[i].acts[j].weight;
+static const struct st_group st_rdm_groups[] = {
+	{ st_rdm_acts, &st_rdm_count },
+	{ st_queue_acts, &st_queue_count },
+	{ st_object_acts, &st_object_count },
+	{}
+};
+
+static u32 st_weights(const struct st_group *group)
+{
+	u32 i, weights = 0;
+
+	for (; group->acts; group++)
+		for (i = 0; i < *group->count; i++)
+			weights += group->acts[i].weight;
 	return weights;
 }
 
-static void st_act(struct st_thread *thread, u32 weights)
+static void st_act(struct st_thread *thread, const struct st_group *group, u32 weights)
 {
-	u32 i, j, drawn = st_below(thread, weights);
+	u32 i, drawn = st_below(thread, weights);
 
-	for (i = 0; i < ARRAY_SIZE(st_acts); i++) {
-		for (j = 0; j < *st_acts[i].count; j++) {
-			if (drawn < st_acts[i].acts[j].weight) {
-				st_acts[i].acts[j].act(thread);
+	for (; group->acts; group++) {
+		for (i = 0; i < *group->count; i++) {
+			if (drawn < group->acts[i].weight) {
+				group->acts[i].act(thread);
 				return;
 			}
-			drawn -= st_acts[i].acts[j].weight;
+			drawn -= group->acts[i].weight;
 		}
 	}
 }
@@ -362,10 +404,11 @@ static void st_act(struct st_thread *thread, u32 weights)
 static int st_thread_run(void *data)
 {
 	struct st_thread *thread = data;
-	u32 weights = st_weights();
+	const struct st_group *groups = thread->world->rdm ? st_rdm_groups : st_msg_groups;
+	u32 weights = st_weights(groups);
 
 	while (!READ_ONCE(thread->world->stop)) {
-		st_act(thread, weights);
+		st_act(thread, groups, weights);
 		cond_resched();
 	}
 	complete(&thread->ended);
@@ -429,6 +472,9 @@ void st_print(struct kunit *test, struct st_figures *figures)
 		   (s64)atomic64_read(&figures->errors),
 		   (s64)atomic64_read(&figures->closed),
 		   (s64)atomic64_read(&figures->silent));
+	if (atomic64_read(&figures->parts))
+		kunit_info(test, "%lld messages in receives for several\n",
+			   (s64)atomic64_read(&figures->parts));
 	KUNIT_EXPECT_EQ(test, atomic64_read(&figures->posted),
 			atomic64_read(&figures->completed) +
 			atomic64_read(&figures->closed));

@@ -35,13 +35,16 @@
 #define ST_MRS		4
 #define ST_DEPTH	8	/* of the queues of endpoints */
 #define ST_OPS		24	/* of an endpoint, more than fit */
+#define ST_MULTIS	2	/* and receives for several messages */
+#define ST_ALL_OPS	(ST_OPS + ST_MULTIS)
 #define ST_LEN		256
+#define ST_RDM_LEN	12288	/* of messages without connections */
 #define ST_PATIENCE_MS	60000
 #define ST_ERRNOS	12
 #define ST_PIECES	3	/* of the list of a move */
 #define ST_RW_OPS	2	/* of an endpoint in flight */
 
-/* Everything that is called; the table in stress.c has the names */
+/* Everything that is called; the table in run.c has the names */
 enum st_call {
 	ST_GETINFO, ST_FABRIC, ST_DOMAIN, ST_EQ_OPEN, ST_CQ_OPEN, ST_CNTR_OPEN,
 	ST_PASSIVE_EP, ST_ENDPOINT, ST_BIND, ST_ENABLE, ST_OPTIONS, ST_LISTEN,
@@ -51,7 +54,10 @@ enum st_call {
 	ST_SRX, ST_SRX_CLOSE, ST_SEND, ST_INJECT, ST_RECV, ST_WRITE, ST_READ,
 	ST_MOVE, ST_ATOMIC,
 	ST_CQ_READ, ST_CQ_SREAD, ST_CQ_READERR, ST_EQ_READ, ST_EQ_WRITE,
-	ST_CNTR, ST_CLOSE, ST_CLOSE_PARENT, ST_CALLS,
+	ST_CNTR, ST_CLOSE, ST_CLOSE_PARENT,
+	ST_AV, ST_AV_INSERT, ST_AV_REMOVE, ST_RDM_SEND, ST_RDM_TSEND,
+	ST_RDM_INJECT, ST_RDM_RECV, ST_RDM_TRECV, ST_RDM_PEEK, ST_RDM_CLAIM,
+	ST_RDM_RMA, ST_RDM_ATOMIC, ST_CANCEL, ST_CALLS,
 };
 
 enum st_kind {
@@ -66,6 +72,7 @@ enum st_op_state {
 	ST_FREE,
 	ST_TAKEN,
 	ST_POSTED,
+	ST_CLAIMED,	/* its context has a message, for a receive to take */
 };
 
 struct st_ep;
@@ -73,15 +80,31 @@ struct st_ep;
 /**
  * struct st_op - An operation
  * @done: what its context points to, also where nobody calls it
+ * @claim: the context of one that claims a message
  * @state: enum st_op_state
  * @ep: the endpoint
+ * @recv: it is a receive, which can be cancelled; set before it is posted, as @claims
+ * @multi: it is only used for receives for several messages
+ * @claims: it claims a message if there is one
+ * @call: by which it was posted, for the report of one that does not complete; as @len and @flags
+ * @len: bytes
+ * @flags: flags
  * @buf: its memory
  * @sgl: @buf in pieces
  */
 struct st_op {
-	struct fi_done	done;
+	union {
+		struct fi_done		done;
+		struct fi_context	claim;
+	};
 	atomic_t	state;
 	struct st_ep	*ep;
+	bool		recv;
+	bool		multi;
+	bool		claims;
+	enum st_call	call;
+	u32		len;
+	u64		flags;
 	u8		*buf;
 	struct scatterlist sgl[ST_PIECES];
 };
@@ -118,6 +141,9 @@ struct st_cq {
  * @mr_addr: where the region began last, for others
  * @mr_key: its last key, for others
  * @posted: operations that have been posted and are not over
+ * @receives: of these, receives of an endpoint without connections
+ * @name_lock: of @addr: shared by users, exclusive for a task that inserts or removes it
+ * @addr: its name in the address vector, also when it has been closed; or FI_ADDR_NOTAVAIL
  * @ops: its operations
  */
 struct st_ep {
@@ -137,7 +163,10 @@ struct st_ep {
 	u64			mr_addr;
 	u64			mr_key;
 	atomic_t		posted;
-	struct st_op		ops[ST_OPS];
+	atomic_t		receives;
+	struct rw_semaphore	name_lock;	/* see above */
+	fi_addr_t		addr;
+	struct st_op		ops[ST_ALL_OPS];
 };
 
 /**
@@ -169,6 +198,7 @@ struct st_count {
  * @completed: their completions, errors included
  * @errors: errors among these
  * @closed: operations whose endpoint was closed before they completed
+ * @parts: messages that have come to receives for several, but for the last of each
  * @silent: operations of which nothing is reported unless they fail
  * @twice: completions of what was not posted
  * @lost: operations that had not completed when an ended connection was drained
@@ -182,6 +212,7 @@ struct st_figures {
 	atomic64_t	completed;
 	atomic64_t	errors;
 	atomic64_t	closed;
+	atomic64_t	parts;
 	atomic64_t	silent;
 	atomic_t	twice;
 	atomic_t	lost;
@@ -197,6 +228,9 @@ struct st_figures {
  * @prov_name: the provider
  * @rma: it has regions and remote memory access, flushes when a connection ends,
  *	and calls done functions
+ * @rdm: its endpoints have no connections
+ * @len: most bytes of a message
+ * @tx_flags: flags of sends that it has, of those that rdm.c draws
  * @atomic: it has atomic operations
  * @info: what it offers
  * @srx_info: the same for endpoints that share receives
@@ -204,6 +238,7 @@ struct st_figures {
  * @domain: domain of @info
  * @eq: for all events
  * @cntr: a counter
+ * @av: the addresses of @eps, if these have no connections
  * @cqs: a queue of each kind
  * @pep_lock: as in &struct st_ep, of @pep
  * @pep: listens, or NULL
@@ -219,6 +254,9 @@ struct st_world {
 	struct st_figures	*figures;
 	const char		*prov_name;
 	bool			rma;
+	bool			rdm;
+	u32			len;
+	u64			tx_flags;
 	bool			atomic;
 	struct fi_info		*info;
 	struct fi_info		*srx_info;
@@ -226,6 +264,7 @@ struct st_world {
 	struct fid_domain	*domain;
 	struct fid_eq		*eq;
 	struct fid_cntr		*cntr;
+	struct fid_av		*av;
 	struct st_cq		cqs[ST_KINDS];
 	struct rw_semaphore	pep_lock;
 	struct fid_pep		*pep;
@@ -256,38 +295,48 @@ struct st_act {
 	unsigned int	weight;
 };
 
+static inline void st_op_note(struct st_op *op, enum st_call call, u32 len, u64 flags)
+{
+	op->call = call;
+	op->len = len;
+	op->flags = flags;
+}
+
 /* A number below @ceil */
 u32 st_below(struct st_thread *thread, u32 ceil);
 
-/* stress.c: counts an answer, looks whether it is allowed, and passes it on */
+/* run.c: counts an answer, looks whether it is allowed, and passes it on */
 long st_said(struct st_world *world, enum st_call call, long ret);
+const char *st_call_name(enum st_call call);
+int st_getinfo(struct st_world *world, enum fi_ep_type type, u64 caps);
 int st_world_open(struct st_world *world);
 void st_world_close(struct st_world *world);
 void st_world_run(struct st_world *world, u32 seed, unsigned int ms);
 void st_print(struct kunit *test, struct st_figures *figures);
 
-/* stress_post.c */
-extern const struct st_act st_post_acts[];
-extern const unsigned int st_post_count;
+/* post.c */
+extern const struct st_act st_post_acts[], st_queue_acts[];
+extern const unsigned int st_post_count, st_queue_count;
 int st_cqs_open(struct st_world *world);
 void st_cqs_close(struct st_world *world);
 void st_poll(struct st_cq *cq, struct st_world *world);
 void st_await_readers(struct st_cq *cq);
 struct st_ep *st_ep_use(struct st_thread *thread);
 struct st_op *st_op_take(struct st_thread *thread, struct st_ep *ep);
+struct st_op *st_op_take_multi(struct st_thread *thread, struct st_ep *ep);
 void st_op_begin(struct st_op *op);
 void st_op_end(struct st_op *op, long ret);
 void st_ep_sweep(struct st_ep *ep);
 bool st_target(struct st_thread *thread, u64 *addr, u64 *key);
 
-/* stress_conn.c */
-extern const struct st_act st_conn_acts[];
-extern const unsigned int st_conn_count;
+/* conn.c */
+extern const struct st_act st_conn_acts[], st_object_acts[];
+extern const unsigned int st_conn_count, st_object_count;
 int st_pep_open(struct st_world *world);
 void st_pep_close(struct st_world *world);
 void st_ep_close(struct st_ep *ep, bool drain);
 
-/* stress_srx.c */
+/* srx.c */
 extern const struct st_act st_srx_acts[];
 extern const unsigned int st_srx_count;
 int st_srx_open(struct st_world *world);
@@ -295,10 +344,17 @@ void st_srx_close(struct st_world *world);
 bool st_srx_join(struct st_world *world, struct st_ep *ep);
 void st_srx_recv(struct st_thread *thread);
 
-/* stress_more.c */
+/* more.c */
 extern const struct st_act st_more_acts[];
 extern const unsigned int st_more_count;
 void st_mr_open(struct st_ep *ep);
 void st_mr_close(struct st_ep *ep);
+
+/* rdm.c */
+extern const struct st_act st_rdm_acts[];
+extern const unsigned int st_rdm_count;
+int st_rdm_find(struct st_world *world, bool rma);
+int st_rdm_open(struct st_world *world);
+void st_rdm_close(struct st_world *world);
 
 #endif /* _KUNIT_STRESS_H */

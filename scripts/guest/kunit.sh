@@ -45,7 +45,22 @@ load()
 		modprobe "$1" net_pid="$other_net" removals="$REMOVALS" ;;
 	kofi_hca_test) modprobe "$1" removals="$REMOVALS" ;;
 	kofi_conformance_test) modprobe "$1" prov="$PROV" ;;
+	kofi_stress_test)
+		# Its longest messages are offered, and others take several segments. What is read may be
+		# behind a packet that waits for its receive, and then has five times message_timeout
+		[ "$PROV" = "${PROV%;ofi_rxm}" ] ||
+			modprobe kofi_rxm eager_limit=1024 message_timeout=5 || return
+		modprobe "$1" prov="$PROV" ep="$(stress_ep)" ;;
 	*) modprobe "$1" ;;
+	esac
+}
+
+# stress_ep: the type of endpoints for calls at random
+stress_ep()
+{
+	case $PROV in
+	verbs) echo msg ;;
+	*) echo rdm ;;
 	esac
 }
 
