@@ -9,7 +9,7 @@
  *	fi_enable()	rxm_ep.cm answers them from now on
  *	the end		kofi_soft_ep.over is set: rxm_ep.cm ends the connections and what waits for
  *			peers, kofi_soft_ep.work ends receives
- *	fi_close()	waits for operations, connections and early messages
+ *	fi_close()	waits for operations, connections and unexpected messages
  *
  * Life of an operation
  *
@@ -323,8 +323,8 @@ static void rxm_destroy(struct rxm_ep *ep)
 	cancel_delayed_work_sync(&ep->watch);
 	cancel_delayed_work_sync(&ep->cm);
 	fi_freeinfo(ep->info);
-	if (ep->early.count)
-		kofi_bufpool_destroy(&ep->early);
+	if (ep->unexp.count)
+		kofi_bufpool_destroy(&ep->unexp);
 	if (ep->rndv.count)
 		kofi_bufpool_destroy(&ep->rndv);
 	rxm_peers_destroy(ep);
@@ -453,12 +453,12 @@ static struct rxm_ep *rxm_ep_new(u32 receives)
 	INIT_LIST_HEAD(&ep->orphans);
 	INIT_LIST_HEAD(&ep->settled);
 	kofi_sources_init(&ep->sources);
-	kofi_quota_init(&ep->quota, &rxm_early_limits);
+	kofi_quota_init(&ep->quota, &rxm_unexp_limits);
 	if (rxm_peers_init(ep)) {
 		kfree(ep);
 		return NULL;
 	}
-	if (kofi_bufpool_init(&ep->early, sizeof(struct rxm_early), RXM_EARLY_MSGS, NULL) ||
+	if (kofi_bufpool_init(&ep->unexp, sizeof(struct rxm_unexp), RXM_UNEXP_MSGS, NULL) ||
 	    kofi_bufpool_init(&ep->rndv, sizeof(struct rxm_rndv),
 			      receives + RXM_UNWANTED, NULL)) {
 		rxm_destroy(ep);
@@ -485,7 +485,7 @@ int rxm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 	const struct kofi_srx_attr room = {
 		.size		= info->rx_attr->size,
 		.iov_limit	= KOFI_OP_IOV,
-		.max_msgs	= RXM_EARLY_WAIT,
+		.max_msgs	= RXM_UNEXP_WAIT,
 		.multi		= info->caps & FI_MULTI_RECV ? info->rx_attr->size : 0,
 		.min_multi_recv	= RXM_MIN_MULTI,
 		.directed	= info->caps & FI_DIRECTED_RECV,

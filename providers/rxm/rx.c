@@ -6,12 +6,13 @@
  * (rxm_receive()): a packet is matched, its payload is copied, and its buffer is posted again.
  * What has to wait is not read, nor what is behind it.  So the lower provider has the peer wait.
  *
- * A message without a receive is an early message.  It is kept: copied into memory that is bounded
- * for the connection, its address and the endpoint (rxm_ep.quota), so that the packets behind it go
- * on.  Memory is allocated without waiting.  If there is none, or a bound is reached, the message
- * waits in its buffer (rxm_conn.head), and the packets behind it wait, too; a receive finds the
- * message all the same.  It is kept after all when an early message has gone.  If the engine of
- * kofi/srx.h has no room for one more message, the packet waits without being known to it.
+ * A message without a receive is an unexpected message.  It is kept: copied into memory that is
+ * bounded for the connection, its address and the endpoint (rxm_ep.quota), so that the packets
+ * behind it go on.  Memory is allocated without waiting.  If there is none, or a bound is reached,
+ * the message waits in its buffer (rxm_conn.head), and the packets behind it wait, too; a receive
+ * finds the message all the same.  It is kept after all when an unexpected message has gone.  If
+ * the engine of kofi/srx.h has no room for one more message, the packet waits without being known
+ * to it.
  *
  * Everything that a packet says is checked before it is used: what it says by itself in wire.c.  A
  * peer that breaks the rules of the wire loses its connection.
@@ -25,7 +26,7 @@
 #include <linux/wait_bit.h>
 #include "rxm.h"
 
-#define RXM_EARLY_GFP	(GFP_NOWAIT | __GFP_NOWARN)
+#define RXM_UNEXP_GFP	(GFP_NOWAIT | __GFP_NOWARN)
 
 /* Copies a part of a message, which begins at @offset, as far as it fits into the receive */
 static void rxm_copy(struct kofi_rx *rx, size_t offset, void *data, size_t len)
@@ -48,14 +49,14 @@ static void rxm_copy(struct kofi_rx *rx, size_t offset, void *data, size_t len)
 	kofi_iov_copy(&to, &from, kvec.iov_len);
 }
 
-/* Early messages */
+/* Unexpected messages */
 
-const struct kofi_quota_limits rxm_early_limits = {
-	.msgs		= RXM_EARLY_MSGS,
-	.bytes		= RXM_EARLY_BYTES,
-	.conn_msgs	= RXM_EARLY_PEER_MSGS,
-	.conn_bytes	= RXM_EARLY_PEER_BYTES,
-	.max		= RXM_EARLY_MAX,
+const struct kofi_quota_limits rxm_unexp_limits = {
+	.msgs		= RXM_UNEXP_MSGS,
+	.bytes		= RXM_UNEXP_BYTES,
+	.conn_msgs	= RXM_UNEXP_PEER_MSGS,
+	.conn_bytes	= RXM_UNEXP_PEER_BYTES,
+	.max		= RXM_UNEXP_MAX,
 };
 
 /* Has kofi_soft_ep.work look at the next packet once more */
@@ -77,7 +78,7 @@ static void rxm_await_room(struct rxm_conn *conn, size_t len)
 }
 
 /* There may be room: resume a connection that waits and finds some; returns whether there is one */
-static bool rxm_early_wake(struct rxm_ep *ep)
+static bool rxm_unexp_wake(struct rxm_ep *ep)
 {
 	struct kofi_quota_conn *next;
 
@@ -99,70 +100,70 @@ static void rxm_need_no_room(struct rxm_conn *conn)
 		return;
 	spin_lock_irqsave(&ep->soft.lock, flags);
 	kofi_quota_stop(&conn->quota);
-	if (rxm_early_wake(ep))
+	if (rxm_unexp_wake(ep))
 		kofi_soft_kick(&ep->soft);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 }
 
 /*
- * Takes room and memory for an early message, whose payload is to be copied; NULL: there is none.
- * For what a connection has brought that is over only the bounds of its address count.
+ * Takes room and memory for an unexpected message, whose payload is to be copied; NULL: there is
+ * none.  For what a connection has brought that is over only the bounds of its address count.
  */
-static struct rxm_early *rxm_early_new(struct rxm_conn *conn, size_t len)
+static struct rxm_unexp *rxm_unexp_new(struct rxm_conn *conn, size_t len)
 {
 	bool over = conn->state == RXM_OVER;
 	struct kofi_quota_conn *quota = over ? NULL : &conn->quota;
 	struct rxm_ep *ep = conn->ep;
-	struct rxm_early *early;
+	struct rxm_unexp *unexp;
 	void *data = NULL;
 
 	lockdep_assert_held(&ep->soft.lock);
 	if (!kofi_quota_take(&ep->quota, &conn->source->kept, quota, len))
 		return NULL;
-	early = kofi_bufpool_get(&ep->early);
-	if (early && len)
-		data = kmalloc(len, RXM_EARLY_GFP);
-	if (!early || (len && !data))
+	unexp = kofi_bufpool_get(&ep->unexp);
+	if (unexp && len)
+		data = kmalloc(len, RXM_UNEXP_GFP);
+	if (!unexp || (len && !data))
 		goto give_room;
-	*early = (struct rxm_early) { .ep = ep, .addr = conn->addr, .data = data, .len = len };
-	early->counted = over ? NULL : conn;
-	early->source = conn->source;
-	early->since = jiffies;
-	kofi_source_hold(&ep->sources, early->source);
-	list_add_tail(&early->of_conn, over ? &ep->orphans : &conn->kept);
-	INIT_LIST_HEAD(&early->entry);
+	*unexp = (struct rxm_unexp) { .ep = ep, .addr = conn->addr, .data = data, .len = len };
+	unexp->counted = over ? NULL : conn;
+	unexp->source = conn->source;
+	unexp->since = jiffies;
+	kofi_source_hold(&ep->sources, unexp->source);
+	list_add_tail(&unexp->of_conn, over ? &ep->orphans : &conn->kept);
+	INIT_LIST_HEAD(&unexp->entry);
 	kofi_soft_ep_get(&ep->soft);
-	return early;
+	return unexp;
 
 give_room:
 	/* No other connection is resumed: it would lack memory, too, and have this one resumed */
-	if (early)
-		kofi_bufpool_put(&ep->early, early);
+	if (unexp)
+		kofi_bufpool_put(&ep->unexp, unexp);
 	kofi_quota_give(&ep->quota, &conn->source->kept, quota, len);
 	return NULL;
 }
 
 /* The endpoint may go afterwards */
-static void rxm_early_put(struct rxm_early *early)
+static void rxm_unexp_put(struct rxm_unexp *unexp)
 {
-	struct rxm_ep *ep = early->ep;
+	struct rxm_ep *ep = unexp->ep;
 	unsigned long flags;
 
-	kfree(early->data);
+	kfree(unexp->data);
 	spin_lock_irqsave(&ep->soft.lock, flags);
-	kofi_quota_give(&ep->quota, &early->source->kept,
-			early->counted ? &early->counted->quota : NULL, early->len);
-	kofi_source_put(&ep->sources, early->source);
-	list_del(&early->of_conn);
-	kofi_bufpool_put(&ep->early, early);
-	if (rxm_early_wake(ep))
+	kofi_quota_give(&ep->quota, &unexp->source->kept,
+			unexp->counted ? &unexp->counted->quota : NULL, unexp->len);
+	kofi_source_put(&ep->sources, unexp->source);
+	list_del(&unexp->of_conn);
+	kofi_bufpool_put(&ep->unexp, unexp);
+	if (rxm_unexp_wake(ep))
 		kofi_soft_kick(&ep->soft);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 	kofi_soft_ep_put(&ep->soft);
 }
 
 /* Bytes that are kept of a message without a receive */
-static u64 rxm_early_size(const struct rxm_buf *buf)
+static u64 rxm_unexp_size(const struct rxm_buf *buf)
 {
 	return buf->hdr->ctrl.type == RXM_WIRE_RNDV_REQ ? rxm_payload(buf) : buf->hdr->op.size;
 }
@@ -174,55 +175,55 @@ static bool rxm_goes(const struct rxm_conn *conn, const struct rxm_buf *buf)
 }
 
 /*
- * Returns an early message that is kept, with a reference to the endpoint.  NULL: there is no room,
- * and if there may be some later, the packet is looked at again then.
+ * Returns an unexpected message that is kept, with a reference to the endpoint.  NULL: there is no
+ * room, and if there may be some later, the packet is looked at again then.
  */
-static struct rxm_early *rxm_early_get(struct rxm_conn *conn, const struct rxm_buf *buf)
+static struct rxm_unexp *rxm_unexp_get(struct rxm_conn *conn, const struct rxm_buf *buf)
 {
-	u64 len = rxm_early_size(buf);
+	u64 len = rxm_unexp_size(buf);
 	struct rxm_ep *ep = conn->ep;
-	struct rxm_early *early;
+	struct rxm_unexp *unexp;
 	unsigned long flags;
 
-	if (len > RXM_EARLY_MAX || rxm_goes(conn, buf))
+	if (len > RXM_UNEXP_MAX || rxm_goes(conn, buf))
 		return NULL;
 	spin_lock_irqsave(&ep->soft.lock, flags);
-	early = rxm_early_new(conn, len);
-	if (!early)
+	unexp = rxm_unexp_new(conn, len);
+	if (!unexp)
 		rxm_await_room(conn, len);
-	else if (rxm_early_wake(ep))
+	else if (rxm_unexp_wake(ep))
 		/* What is left is enough for another connection */
 		kofi_soft_kick(&ep->soft);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
-	return early;
+	return unexp;
 }
 
-/* Whatever decides about an early message has decided */
-static void rxm_early_settle(struct rxm_early *early, struct kofi_rx *rx)
+/* Whatever decides about an unexpected message has decided */
+static void rxm_unexp_settle(struct rxm_unexp *unexp, struct kofi_rx *rx)
 {
-	struct rxm_ep *ep = early->ep;
-	struct rxm_conn *conn = early->conn;
+	struct rxm_ep *ep = unexp->ep;
+	struct rxm_conn *conn = unexp->conn;
 	unsigned long flags;
 
 	spin_lock_irqsave(&ep->soft.lock, flags);
-	early->rx = rx;
-	early->settled = true;
+	unexp->rx = rx;
+	unexp->settled = true;
 	if (conn)
 		rxm_resume_conn(conn);
-	else if (early->whole)
-		list_add_tail(&early->entry, &ep->settled);
+	else if (unexp->whole)
+		list_add_tail(&unexp->entry, &ep->settled);
 	kofi_soft_kick(&ep->soft);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 }
 
 static void rxm_start(struct kofi_rx *rx, struct kofi_srx_msg *msg)
 {
-	rxm_early_settle(container_of(msg, struct rxm_early, msg), rx);
+	rxm_unexp_settle(container_of(msg, struct rxm_unexp, msg), rx);
 }
 
 static void rxm_discard(struct kofi_srx_msg *msg)
 {
-	rxm_early_settle(container_of(msg, struct rxm_early, msg), NULL);
+	rxm_unexp_settle(container_of(msg, struct rxm_unexp, msg), NULL);
 }
 
 /* Packets of the connections in rxm_ep.stalled may find room now */
@@ -242,9 +243,9 @@ static void rxm_source(const struct rxm_ep *ep, const struct sockaddr_storage *a
 
 static void rxm_sender(const struct kofi_srx_msg *msg, fi_addr_t *src_addr, fi_addr_t *source)
 {
-	const struct rxm_early *early = container_of(msg, struct rxm_early, msg);
+	const struct rxm_unexp *unexp = container_of(msg, struct rxm_unexp, msg);
 
-	rxm_source(early->ep, &early->addr, src_addr, source);
+	rxm_source(unexp->ep, &unexp->addr, src_addr, source);
 }
 
 static unsigned long rxm_changes(const struct kofi_srx *srx)
@@ -261,41 +262,41 @@ const struct kofi_srx_ops rxm_srx_ops = {
 };
 
 /* A message that is at its sender has a receive, or nobody wants it: read it, or only answer */
-static void rxm_fetch(struct rxm_early *early)
+static void rxm_fetch(struct rxm_unexp *unexp)
 {
-	struct rxm_ep *ep = early->ep;
+	struct rxm_ep *ep = unexp->ep;
 	struct rxm_conn *conn;
 
 	spin_lock_irq(&ep->soft.lock);
-	conn = early->counted;
+	conn = unexp->counted;
 	if (conn && !rxm_conn_use(conn))
 		conn = NULL;
 	spin_unlock_irq(&ep->soft.lock);
 	if (conn) {
-		rxm_rndv_begin(conn, early->rx, early->msg_id, early->data);
+		rxm_rndv_begin(conn, unexp->rx, unexp->msg_id, unexp->data);
 		rxm_conn_unuse(conn);
-	} else if (early->rx) {
-		kofi_rx_fail(early->rx, 0, ECONNRESET, ECONNRESET);
+	} else if (unexp->rx) {
+		kofi_rx_fail(unexp->rx, 0, ECONNRESET, ECONNRESET);
 	}
 }
 
 /* A kept message that nobody has taken, whose connection ended long ago, if another needs room */
-static struct rxm_early *rxm_early_old(struct rxm_ep *ep)
+static struct rxm_unexp *rxm_unexp_old(struct rxm_ep *ep)
 {
-	struct rxm_early *early, *found = NULL;
+	struct rxm_unexp *unexp, *found = NULL;
 
 	spin_lock_irq(&ep->soft.lock);
 	/* This work item looks at the connection next */
-	if (list_empty(&ep->quota.hungry) || rxm_early_wake(ep))
+	if (list_empty(&ep->quota.hungry) || rxm_unexp_wake(ep))
 		goto unlock;
-	list_for_each_entry(early, &ep->orphans, of_conn) {
-		if (!rxm_is_overdue(early->since))
+	list_for_each_entry(unexp, &ep->orphans, of_conn) {
+		if (!rxm_is_overdue(unexp->since))
 			break;
-		if (!kofi_quota_is_wanted(&ep->quota, &early->source->kept))
+		if (!kofi_quota_is_wanted(&ep->quota, &unexp->source->kept))
 			continue;
-		found = early;
+		found = unexp;
 		/* It is looked at once */
-		list_del_init(&early->of_conn);
+		list_del_init(&unexp->of_conn);
 		break;
 	}
 unlock:
@@ -304,39 +305,39 @@ unlock:
 }
 
 /* Makes room.  Nobody else puts a message whose connection has ended, so it stays meanwhile */
-static void rxm_early_drop_old(struct rxm_ep *ep)
+static void rxm_unexp_drop_old(struct rxm_ep *ep)
 {
-	struct rxm_early *early;
+	struct rxm_unexp *unexp;
 
-	while ((early = rxm_early_old(ep)))
+	while ((unexp = rxm_unexp_old(ep)))
 		/* If a receive has taken it meanwhile, it is in rxm_ep.settled, or will be */
-		if (kofi_srx_withdraw_unclaimed(&ep->soft.own_srx, &early->msg))
-			rxm_early_put(early);
+		if (kofi_srx_withdraw_unclaimed(&ep->soft.own_srx, &unexp->msg))
+			rxm_unexp_put(unexp);
 }
 
 /**
- * rxm_settle() - Deliver early messages that have a receive, and drop those that nobody wants
+ * rxm_settle() - Deliver unexpected messages that have a receive, and drop those that nobody wants
  * @ep: the endpoint
  *
  * Context: may sleep; kofi_soft_ep.work.
  */
 void rxm_settle(struct rxm_ep *ep)
 {
-	struct rxm_early *early, *next;
+	struct rxm_unexp *unexp, *next;
 	LIST_HEAD(settled);
 
-	rxm_early_drop_old(ep);
+	rxm_unexp_drop_old(ep);
 	spin_lock_irq(&ep->soft.lock);
 	list_splice_init(&ep->settled, &settled);
 	spin_unlock_irq(&ep->soft.lock);
-	list_for_each_entry_safe(early, next, &settled, entry) {
-		if (early->rndv) {
-			rxm_fetch(early);
-		} else if (early->rx) {
-			rxm_copy(early->rx, 0, early->data, early->len);
-			kofi_rx_complete(early->rx);
+	list_for_each_entry_safe(unexp, next, &settled, entry) {
+		if (unexp->rndv) {
+			rxm_fetch(unexp);
+		} else if (unexp->rx) {
+			rxm_copy(unexp->rx, 0, unexp->data, unexp->len);
+			kofi_rx_complete(unexp->rx);
 		}
-		rxm_early_put(early);
+		rxm_unexp_put(unexp);
 	}
 }
 
@@ -364,7 +365,7 @@ static struct rxm_sar *rxm_sar_free(struct rxm_conn *conn)
 
 /* The first segment of a message has come; a place is free */
 static struct rxm_sar *rxm_sar_begin(struct rxm_conn *conn, const struct rxm_wire_hdr *hdr,
-				     struct kofi_rx *rx, struct rxm_early *early)
+				     struct kofi_rx *rx, struct rxm_unexp *unexp)
 {
 	struct rxm_sar *sar = rxm_sar_free(conn);
 	unsigned long flags;
@@ -376,7 +377,7 @@ static struct rxm_sar *rxm_sar_begin(struct rxm_conn *conn, const struct rxm_wir
 		.since	= jiffies ? : 1,
 		.begun	= jiffies,
 		.rx	= rx,
-		.early	= early,
+		.unexp	= unexp,
 	};
 	WRITE_ONCE(conn->nsars, conn->nsars + 1);
 	spin_lock_irqsave(&conn->ep->soft.lock, flags);
@@ -386,15 +387,15 @@ static struct rxm_sar *rxm_sar_begin(struct rxm_conn *conn, const struct rxm_wir
 }
 
 /* All of a message that is kept has come */
-static void rxm_early_whole(struct rxm_early *early)
+static void rxm_unexp_whole(struct rxm_unexp *unexp)
 {
-	struct rxm_ep *ep = early->ep;
+	struct rxm_ep *ep = unexp->ep;
 	unsigned long flags;
 
 	spin_lock_irqsave(&ep->soft.lock, flags);
-	early->whole = true;
-	if (early->settled) {
-		list_add_tail(&early->entry, &ep->settled);
+	unexp->whole = true;
+	if (unexp->settled) {
+		list_add_tail(&unexp->entry, &ep->settled);
 		kofi_soft_kick(&ep->soft);
 	}
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
@@ -407,8 +408,8 @@ static void rxm_sar_add(struct rxm_conn *conn, struct rxm_sar *sar, struct rxm_b
 
 	if (sar->rx)
 		rxm_copy(sar->rx, sar->have, buf->hdr + 1, len);
-	else if (sar->early)
-		memcpy(sar->early->data + sar->have, buf->hdr + 1, len);
+	else if (sar->unexp)
+		memcpy(sar->unexp->data + sar->have, buf->hdr + 1, len);
 	WRITE_ONCE(sar->since, jiffies ? : 1);
 	sar->have += len;
 	sar->next++;
@@ -422,8 +423,8 @@ static void rxm_sar_add(struct rxm_conn *conn, struct rxm_sar *sar, struct rxm_b
 	}
 	if (sar->rx)
 		kofi_rx_complete(sar->rx);
-	else if (sar->early)
-		rxm_early_whole(sar->early);
+	else if (sar->unexp)
+		rxm_unexp_whole(sar->unexp);
 	WRITE_ONCE(conn->nsars, conn->nsars - 1);
 	memset(sar, 0, sizeof(*sar));
 }
@@ -432,14 +433,14 @@ static void rxm_sar_add(struct rxm_conn *conn, struct rxm_sar *sar, struct rxm_b
 
 /* The first packet of a message: it has a receive, or is kept, or (neither) nobody wants it */
 static void rxm_take(struct rxm_conn *conn, struct rxm_buf *buf, struct kofi_rx *rx,
-		     struct rxm_early *early)
+		     struct rxm_unexp *unexp)
 {
 	const struct rxm_wire_hdr *hdr = buf->hdr;
 
 	rxm_need_no_room(conn);
 	if (hdr->ctrl.type == RXM_WIRE_SEG) {
 		/* rxm_seg() has seen that there is room for it */
-		rxm_sar_add(conn, rxm_sar_begin(conn, hdr, rx, early), buf);
+		rxm_sar_add(conn, rxm_sar_begin(conn, hdr, rx, unexp), buf);
 	} else if (hdr->ctrl.type == RXM_WIRE_RNDV_REQ) {
 		rxm_rndv_begin(conn, rx, hdr->ctrl.msg_id, (const void *)(hdr + 1));
 	} else if (rx) {
@@ -449,21 +450,21 @@ static void rxm_take(struct rxm_conn *conn, struct rxm_buf *buf, struct kofi_rx 
 }
 
 /* A message that is kept may settle before rxm_take() has seen all of it */
-static int rxm_keep(struct rxm_conn *conn, struct rxm_buf *buf, struct rxm_early *early,
+static int rxm_keep(struct rxm_conn *conn, struct rxm_buf *buf, struct rxm_unexp *unexp,
 		    const struct kofi_srx_arrival *what, struct kofi_rx **rx)
 {
 	int ret;
 
-	early->whole = buf->hdr->ctrl.type != RXM_WIRE_SEG;
-	early->rndv = buf->hdr->ctrl.type == RXM_WIRE_RNDV_REQ;
-	early->msg_id = buf->hdr->ctrl.msg_id;
-	if (early->whole && early->data)
-		memcpy(early->data, buf->hdr + 1, rxm_payload(buf));
-	ret = kofi_srx_arrive(&conn->ep->soft.own_srx, what, &early->msg, rx);
+	unexp->whole = buf->hdr->ctrl.type != RXM_WIRE_SEG;
+	unexp->rndv = buf->hdr->ctrl.type == RXM_WIRE_RNDV_REQ;
+	unexp->msg_id = buf->hdr->ctrl.msg_id;
+	if (unexp->whole && unexp->data)
+		memcpy(unexp->data, buf->hdr + 1, rxm_payload(buf));
+	ret = kofi_srx_arrive(&conn->ep->soft.own_srx, what, &unexp->msg, rx);
 	if (ret != KOFI_SRX_QUEUED)
-		rxm_early_put(early);
+		rxm_unexp_put(unexp);
 	else if (buf->hdr->ctrl.type == RXM_WIRE_SEG)
-		rxm_take(conn, buf, NULL, early);
+		rxm_take(conn, buf, NULL, unexp);
 	return ret;
 }
 
@@ -496,23 +497,23 @@ static void rxm_stall(struct rxm_conn *conn)
 
 /*
  * As kofi_srx_arrive(), of a message that has found no receive; -EINPROGRESS: in its buffer.
- * @early: where it is kept, or NULL.
+ * @unexp: where it is kept, or NULL.
  */
-static int rxm_early(struct rxm_conn *conn, struct rxm_buf *buf, struct rxm_early *early,
+static int rxm_unexp(struct rxm_conn *conn, struct rxm_buf *buf, struct rxm_unexp *unexp,
 		     const struct kofi_srx_arrival *what, struct kofi_rx **rx)
 {
 	/* The engine may call rxm_resume() before the last call below returns */
 	rxm_stall(conn);
-	if (early)
-		return rxm_keep(conn, buf, early, what, rx);
+	if (unexp)
+		return rxm_keep(conn, buf, unexp, what, rx);
 	return rxm_wait_in_buffer(conn, what, rx);
 }
 
 /*
  * The message in the buffer of the next packet has been waiting.  0: it has been dealt with; 1: it
- * does not wait any more, and there is room for it in @early; -EAGAIN: it waits.
+ * does not wait any more, and there is room for it in @unexp; -EAGAIN: it waits.
  */
-static int rxm_head(struct rxm_conn *conn, struct rxm_buf *buf, struct rxm_early **early)
+static int rxm_head(struct rxm_conn *conn, struct rxm_buf *buf, struct rxm_unexp **unexp)
 {
 	struct kofi_soft_ep *soft = &conn->ep->soft;
 	struct kofi_rx *rx;
@@ -528,13 +529,13 @@ static int rxm_head(struct rxm_conn *conn, struct rxm_buf *buf, struct rxm_early
 		rxm_take(conn, buf, rx, NULL);
 		return 0;
 	}
-	*early = rxm_early_get(conn, buf);
-	if (!*early && !rxm_goes(conn, buf))
+	*unexp = rxm_unexp_get(conn, buf);
+	if (!*unexp && !rxm_goes(conn, buf))
 		return -EAGAIN;
-	/* Otherwise the client has claimed it, or rxm_early_settle() is called */
+	/* Otherwise the client has claimed it, or rxm_unexp_settle() is called */
 	if (!kofi_srx_withdraw_unclaimed(&soft->own_srx, &conn->head.msg)) {
-		if (*early)
-			rxm_early_put(*early);
+		if (*unexp)
+			rxm_unexp_put(*unexp);
 		return -EAGAIN;
 	}
 	conn->head_waits = false;
@@ -551,7 +552,7 @@ static int rxm_arrive(struct rxm_conn *conn, struct rxm_buf *buf,
 		return ret;
 	if (rxm_goes(conn, buf))
 		return -ESHUTDOWN;
-	return rxm_early(conn, buf, rxm_early_get(conn, buf), what, rx);
+	return rxm_unexp(conn, buf, rxm_unexp_get(conn, buf), what, rx);
 }
 
 /* The first packet of a message; -EAGAIN: it has to wait */
@@ -566,17 +567,17 @@ static int rxm_message(struct rxm_conn *conn, struct rxm_buf *buf)
 		.len	= op->size,
 		.data	= op->flags & RXM_WIRE_CQ_DATA ? op->data : 0,
 	};
-	struct rxm_early *early = NULL;
+	struct rxm_unexp *unexp = NULL;
 	struct kofi_rx *rx;
 	int ret;
 
 	if (conn->head_waits) {
-		ret = rxm_head(conn, buf, &early);
+		ret = rxm_head(conn, buf, &unexp);
 		if (ret <= 0)
 			return ret;
 	}
 	rxm_source(conn->ep, &conn->addr, &what.src_addr, &what.source);
-	ret = early ? rxm_early(conn, buf, early, &what, &rx) : rxm_arrive(conn, buf, &what, &rx);
+	ret = unexp ? rxm_unexp(conn, buf, unexp, &what, &rx) : rxm_arrive(conn, buf, &what, &rx);
 	switch (ret) {
 	case KOFI_SRX_MATCHED:
 		rxm_take(conn, buf, rx, NULL);
@@ -916,12 +917,12 @@ void rxm_receive_rest(struct rxm_conn *conn)
 }
 
 /* Takes a message back that waits for its receive; returns the receive if it has one, or NULL */
-static struct kofi_rx *rxm_withdraw(struct rxm_early *early)
+static struct kofi_rx *rxm_withdraw(struct rxm_unexp *unexp)
 {
-	if (kofi_srx_withdraw(&early->ep->soft.own_srx, &early->msg))
+	if (kofi_srx_withdraw(&unexp->ep->soft.own_srx, &unexp->msg))
 		return NULL;
 	/* rxm_start() or rxm_discard() has returned */
-	return early->rx;
+	return unexp->rx;
 }
 
 /**
@@ -936,7 +937,7 @@ static struct kofi_rx *rxm_withdraw(struct rxm_early *early)
 void rxm_receive_end(struct rxm_conn *conn, int err)
 {
 	struct rxm_ep *ep = conn->ep;
-	struct rxm_early *early;
+	struct rxm_unexp *unexp;
 	struct rxm_sar *sar;
 	struct kofi_rx *rx;
 	size_t have;
@@ -947,33 +948,33 @@ void rxm_receive_end(struct rxm_conn *conn, int err)
 			kofi_rx_fail(rx, 0, err, err);
 	}
 	for (sar = conn->sars; sar < conn->sars + RXM_SARS; sar++) {
-		rx = sar->early ? rxm_withdraw(sar->early) : sar->rx;
+		rx = sar->unexp ? rxm_withdraw(sar->unexp) : sar->rx;
 		if (rx) {
-			have = sar->early ? 0 : min_t(u64, sar->have, kofi_rx_len(rx));
+			have = sar->unexp ? 0 : min_t(u64, sar->have, kofi_rx_len(rx));
 			kofi_rx_fail(rx, have, err, err);
 		}
-		if (sar->early)
-			rxm_early_put(sar->early);
+		if (sar->unexp)
+			rxm_unexp_put(sar->unexp);
 	}
 	rxm_need_no_room(conn);
 	spin_lock_irq(&ep->soft.lock);
-	while ((early = list_first_entry_or_null(&conn->kept, struct rxm_early, of_conn))) {
-		list_del_init(&early->of_conn);
-		early->counted = NULL;
-		if (!early->rndv) {
-			early->since = jiffies;
-			list_add_tail(&early->of_conn, &ep->orphans);
+	while ((unexp = list_first_entry_or_null(&conn->kept, struct rxm_unexp, of_conn))) {
+		list_del_init(&unexp->of_conn);
+		unexp->counted = NULL;
+		if (!unexp->rndv) {
+			unexp->since = jiffies;
+			list_add_tail(&unexp->of_conn, &ep->orphans);
 		}
 		/* One that has settled is dealt with, and freed, by rxm_settle() */
-		if (!early->rndv || early->settled)
+		if (!unexp->rndv || unexp->settled)
 			continue;
-		/* From now on rxm_early_settle() does not give it to rxm_settle() */
-		early->whole = false;
+		/* From now on rxm_unexp_settle() does not give it to rxm_settle() */
+		unexp->whole = false;
 		spin_unlock_irq(&ep->soft.lock);
-		rx = rxm_withdraw(early);
+		rx = rxm_withdraw(unexp);
 		if (rx)
 			kofi_rx_fail(rx, 0, err, err);
-		rxm_early_put(early);
+		rxm_unexp_put(unexp);
 		spin_lock_irq(&ep->soft.lock);
 	}
 	spin_unlock_irq(&ep->soft.lock);

@@ -14,7 +14,7 @@
  *	rxm_conn	a connection with a peer: a lower endpoint, its completion queues and
  *			buffers (conn.c)
  *	rxm_op		an operation (op.c, tx.c, rma.c, offer.c, atomic.c)
- *	rxm_early	a message that has come before its receive (rx.c)
+ *	rxm_unexp	a message that has come before its receive (rx.c)
  *
  * The call of a client sends what it posts, if the peer is connected (rxm_now()).  The completion
  * of a packet sends what had to wait for it.  An endpoint has two work items for the rest.
@@ -30,11 +30,12 @@
  *	rxm_lock		mutex of kofi/soft.h; no lower call is made under it
  *	rxm_conn.rx_lock	whether a task deals with what has come
  *	kofi_soft_ep.lock	all that work items and callbacks share: the table of peers, their
- *				operations and connections, buffers, early messages
+ *				operations and connections, buffers, unexpected messages
  *
  * No lock is held across a call of the lower provider, or of the engine of kofi/srx.h.
  *
- * References (kofi_soft_ep.users): a connection and an early message have one of the endpoint each.
+ * References (kofi_soft_ep.users): a connection and an unexpected message have one of the endpoint
+ * each.
  */
 #ifndef _KOFI_RXM_H
 #define _KOFI_RXM_H
@@ -90,12 +91,12 @@
 #define RXM_BUDGET		64	/* packets, or events, between two looks at the rest */
 #define RXM_BATCH		8	/* completions that are read at a time */
 
-#define RXM_EARLY_MSGS		512	/* early messages that an endpoint keeps */
-#define RXM_EARLY_BYTES		SZ_16M	/* and their bytes */
-#define RXM_EARLY_PEER_MSGS	64	/* those of a connection */
-#define RXM_EARLY_PEER_BYTES	SZ_1M	/* and their bytes */
-#define RXM_EARLY_MAX		SZ_128K	/* bytes of an early message that is kept */
-#define RXM_EARLY_WAIT		8192	/* early messages, kept or in their buffers */
+#define RXM_UNEXP_MSGS		512	/* unexpected messages that an endpoint keeps */
+#define RXM_UNEXP_BYTES		SZ_16M	/* and their bytes */
+#define RXM_UNEXP_PEER_MSGS	64	/* those of a connection */
+#define RXM_UNEXP_PEER_BYTES	SZ_1M	/* and their bytes */
+#define RXM_UNEXP_MAX		SZ_128K	/* bytes of an unexpected message that is kept */
+#define RXM_UNEXP_WAIT		8192	/* unexpected messages, kept or in their buffers */
 
 struct rxm_conn;
 struct rxm_ep;
@@ -206,7 +207,7 @@ struct rxm_buf {
 };
 
 /**
- * struct rxm_early - A message that has come before its receive
+ * struct rxm_unexp - A message that has come before its receive
  * @msg: its place in the engine of kofi/srx.h
  * @ep: endpoint that it has come to; with a reference if the message is kept
  * @addr: its sender
@@ -224,7 +225,7 @@ struct rxm_buf {
  * @data: its payload, if it is kept
  * @len: bytes at @data
  */
-struct rxm_early {
+struct rxm_unexp {
 	struct kofi_srx_msg	msg;
 	struct rxm_ep		*ep;
 	struct sockaddr_storage	addr;
@@ -253,7 +254,7 @@ struct rxm_early {
  * @since: jiffies when the last one has come, not 0; 0: @used is false
  * @begun: jiffies when the first one has come
  * @rx: receive that takes it, or NULL
- * @early: where it is kept, as its receive is to come; both NULL: nobody wants it
+ * @unexp: where it is kept, as its receive is to come; both NULL: nobody wants it
  */
 struct rxm_sar {
 	bool			used;
@@ -264,7 +265,7 @@ struct rxm_sar {
 	unsigned long		since;
 	unsigned long		begun;
 	struct kofi_rx		*rx;
-	struct rxm_early	*early;
+	struct rxm_unexp	*unexp;
 };
 
 /**
@@ -418,7 +419,7 @@ enum rxm_conn_state {
  * @head_waits: @head is in use
  * @sars: segmented messages; used as @head_waits, and read by rxm_ep.cm
  * @nsars: how many
- * @kept: &struct rxm_early; guarded by kofi_soft_ep.lock, as the next one
+ * @kept: &struct rxm_unexp; guarded by kofi_soft_ep.lock, as the next one
  * @quota: room that they take; it waits if the next packet has found none
  */
 struct rxm_conn {
@@ -490,7 +491,7 @@ struct rxm_conn {
 	bool			stuck;
 	unsigned long		resumed;
 	struct list_head	stalled;
-	struct rxm_early	head;
+	struct rxm_unexp	head;
 	bool			head_waits;
 	struct rxm_sar		sars[RXM_SARS];
 	unsigned int		nsars;
@@ -545,9 +546,9 @@ struct rxm_peer {
  * @broken: &struct rxm_conn that are to end
  * @ready: &struct rxm_conn that may send
  * @stalled: &struct rxm_conn whose next packet may find a receive, or room
- * @orphans: &struct rxm_early, kept as a whole, whose connections have ended, the oldest first
- * @settled: &struct rxm_early that are to be delivered or dropped
- * @early: free &struct rxm_early
+ * @orphans: &struct rxm_unexp, kept as a whole, whose connections have ended, the oldest first
+ * @settled: &struct rxm_unexp that are to be delivered or dropped
+ * @unexp: free &struct rxm_unexp
  * @sources: addresses of peers, see kofi/source.h
  * @quota: room of kept messages
  * @watched: something has begun that has to end, see rxm_watch_begin()
@@ -578,7 +579,7 @@ struct rxm_ep {
 	struct list_head	stalled;
 	struct list_head	orphans;
 	struct list_head	settled;
-	struct kofi_bufpool	early;
+	struct kofi_bufpool	unexp;
 	struct kofi_sources	sources;
 	struct kofi_quota	quota;
 	bool			watched;
@@ -780,7 +781,7 @@ void rxm_writes_end(struct rxm_conn *conn, int err);
 
 /* rx.c */
 extern const struct kofi_srx_ops rxm_srx_ops;
-extern const struct kofi_quota_limits rxm_early_limits;
+extern const struct kofi_quota_limits rxm_unexp_limits;
 void rxm_responded(struct fi_done *done, const struct fi_done_entry *entry);
 void rxm_receive(struct rxm_conn *conn);
 void rxm_receive_rest(struct rxm_conn *conn);

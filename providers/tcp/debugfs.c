@@ -43,9 +43,9 @@ static void ktcp_show_connection(struct seq_file *file, struct ktcp_conn *conn)
 	if (conn->at)
 		ktcp_show_pool(file, "events", &conn->at->events);
 	if (conn->upper)
-		seq_printf(file, " early %u/%u %zu/%u", to_ktcp_link(conn)->room.used.msgs,
-			   KTCP_EARLY_PEER_MSGS, to_ktcp_link(conn)->room.used.bytes,
-			   KTCP_EARLY_PEER_BYTES);
+		seq_printf(file, " unexpected %u/%u %zu/%u", to_ktcp_link(conn)->room.used.msgs,
+			   KTCP_UNEXP_PEER_MSGS, to_ktcp_link(conn)->room.used.bytes,
+			   KTCP_UNEXP_PEER_BYTES);
 	seq_putc(file, '\n');
 }
 

@@ -4,8 +4,8 @@
  *
  * A connection is ktcp_peer.link from its beginning until it is over (ktcp_link_end()).  Its
  * worker then gives back what the connection has.  The struct ktcp_link stays until TCP has let
- * go of its pages and no early message is left that has come by it.  The endpoint waits for all
- * of its connections.
+ * go of its pages and no unexpected message is left that has come by it.  The endpoint waits for
+ * all of its connections.
  *
  * Callbacks of the socket, posts, receives and TCP queue the worker (ktcp_kick()).  A caller
  * without a reference is in an RCU section, or holds kofi_soft_ep.lock.  So the memory is freed a

@@ -8,7 +8,7 @@
  *	fi_enable()	it accepts connections
  *	the end		ktcp_rdm_end(): it listens no more, its connections are over, and
  *			what was posted ends; the worker flushes receives
- *	fi_close()	waits for operations, for connections, and so for early messages
+ *	fi_close()	waits for operations, for connections, and so for unexpected messages
  *
  * Life of a peer: peer.c.
  *
@@ -29,10 +29,11 @@
  * lock, so those for one peer stay in their order.  Only the worker routes to a peer without a
  * connection, as that may need memory and ktcp_cm_lock.
  *
- * Life of an early message: early.c.
+ * Life of an unexpected message: unexpected.c.
  *
  * Locks are those of tcp.h.  kofi_soft_ep.lock guards the lists of operations of all peers,
- * which peers have a connection, and early messages.  Connections send and receive in parallel.
+ * which peers have a connection, and unexpected messages.  Connections send and receive in
+ * parallel.
  */
 #include <kofi/refuse.h>
 #include <linux/module.h>
@@ -287,7 +288,7 @@ static void ktcp_rdm_put_link(struct ktcp_conn *conn)
 
 static void ktcp_rdm_abort(struct ktcp_conn *conn, int err)
 {
-	ktcp_early_abort(conn, err);
+	ktcp_unexp_abort(conn, err);
 	ktcp_offers_abort(conn, err);
 }
 
@@ -318,17 +319,17 @@ static const struct ktcp_upper ktcp_rdm_upper = {
 	.is_over	= ktcp_link_is_over,
 	.posted		= ktcp_rdm_posted,
 	.leave		= ktcp_idle_check,
-	.hung_up	= ktcp_early_hung_up,
+	.hung_up	= ktcp_unexp_hung_up,
 	.check		= ktcp_offers_look,
 	.awaits		= ktcp_offers_await,
 	.abort		= ktcp_rdm_abort,
 	.heard		= ktcp_idle_heard,
-	.hold_ack	= ktcp_early_hold_ack,
+	.hold_ack	= ktcp_unexp_hold_ack,
 	.start		= ktcp_rdm_start,
-	.arrive		= ktcp_early_arrive,
-	.look		= ktcp_early_look,
-	.data		= ktcp_early_data,
-	.filled		= ktcp_early_filled,
+	.arrive		= ktcp_unexp_arrive,
+	.look		= ktcp_unexp_look,
+	.data		= ktcp_unexp_data,
+	.filled		= ktcp_unexp_filled,
 	.await		= ktcp_link_await,
 	.stall		= ktcp_link_stall,
 	.source		= ktcp_link_source,
@@ -391,7 +392,7 @@ void ktcp_rdm_work(struct work_struct *work)
 		ktcp_rdm_flush(rdm);
 	else if (ktcp_rdm_route(rdm, true, NULL))
 		kofi_soft_kick(&rdm->soft);
-	ktcp_early_settle(rdm);
+	ktcp_unexp_settle(rdm);
 }
 
 /* struct kofi_soft_type */
@@ -532,11 +533,11 @@ static struct ktcp_rdm *ktcp_rdm_new(const struct fi_info *info)
 	INIT_LIST_HEAD(&rdm->stalled);
 	INIT_LIST_HEAD(&rdm->kept);
 	INIT_DELAYED_WORK(&rdm->tick, ktcp_peer_tick);
-	INIT_DELAYED_WORK(&rdm->press, ktcp_early_press);
+	INIT_DELAYED_WORK(&rdm->press, ktcp_unexp_press);
 	ktcp_listener_init(&rdm->listener, &rdm->soft.kep.ep.fid, rdm->tclass, ktcp_rdm_asked);
 	rdm->listener.contexts = true;
 	kofi_sources_init(&rdm->sources);
-	ktcp_early_init(rdm);
+	ktcp_unexp_init(rdm);
 	if (!ktcp_peers_init(rdm))
 		return rdm;
 	kfree(rdm);
@@ -569,7 +570,7 @@ struct kofi_srx_attr ktcp_rdm_rx_room(const struct fi_info *info)
 	return (struct kofi_srx_attr) {
 		.size		= info->rx_attr->size,
 		.iov_limit	= KOFI_OP_IOV,
-		.max_msgs	= KTCP_EARLY_WAIT,
+		.max_msgs	= KTCP_UNEXP_WAIT,
 		.multi		= info->caps & FI_MULTI_RECV ? info->rx_attr->size : 0,
 		.min_multi_recv	= KTCP_MIN_MULTI,
 		.directed	= info->caps & FI_DIRECTED_RECV,

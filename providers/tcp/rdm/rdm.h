@@ -6,7 +6,8 @@
  *	ktcp_peer	an address that the endpoint sends to or hears from (peer.c)
  *	ktcp_link	a connection with a peer (link.c); how it begins (cm.c)
  *	ktcp_ctx	a context of a scalable endpoint (sep.c)
- *	ktcp_early	a message that has come before its receive (early.c), or its offer (rts.c)
+ *	ktcp_unexp	a message that has come before its receive (unexpected.c), or its offer
+ *			(rts.c)
  *
  * The top of rdm.c describes the life of each.
  */
@@ -27,16 +28,16 @@
 #define KTCP_CTX_TRIES		3	/* requests for a context that a peer may hang up on */
 #define KTCP_CTX_MS		2000	/* time for what a closing transmit context has begun */
 #define KTCP_RDM_BACKLOG	4096	/* peers that connect at once */
-#define KTCP_EARLY_MAX		SZ_64K	/* bytes of an early message that is kept */
-#define KTCP_EARLY_MSGS		512	/* early messages of an endpoint */
-#define KTCP_EARLY_BYTES	SZ_16M	/* and their bytes */
-#define KTCP_EARLY_PEER_MSGS	64	/* early messages of a peer */
-#define KTCP_EARLY_PEER_BYTES	SZ_1M	/* and their bytes */
-#define KTCP_EARLY_OFFERS	4096	/* offers that wait at an endpoint */
+#define KTCP_UNEXP_MAX		SZ_64K	/* bytes of an unexpected message that is kept */
+#define KTCP_UNEXP_MSGS		512	/* unexpected messages of an endpoint */
+#define KTCP_UNEXP_BYTES	SZ_16M	/* and their bytes */
+#define KTCP_UNEXP_PEER_MSGS	64	/* unexpected messages of a peer */
+#define KTCP_UNEXP_PEER_BYTES	SZ_1M	/* and their bytes */
+#define KTCP_UNEXP_OFFERS	4096	/* offers that wait at an endpoint */
 #define KTCP_RTS_NUMBERS	256	/* numbers of a connection's offers; 0 is none */
-#define KTCP_EARLY_WAIT		8192	/* early messages, kept or in their sockets */
-#define KTCP_EARLY_PRESS	HZ	/* until another look for messages to be dropped */
-#define KTCP_EARLY_DROPS	16	/* of them, each time */
+#define KTCP_UNEXP_WAIT		8192	/* unexpected messages, kept or in their sockets */
+#define KTCP_UNEXP_PRESS	HZ	/* until another look for messages to be dropped */
+#define KTCP_UNEXP_DROPS	16	/* of them, each time */
 
 struct ktcp_link;
 struct ktcp_rdm;
@@ -79,7 +80,7 @@ struct ktcp_peer {
 };
 
 /**
- * struct ktcp_early - A message that has come before its receive
+ * struct ktcp_unexp - A message that has come before its receive
  * @msg: its place in the engine of kofi/srx.h
  * @link: connection that it has come by, with a reference
  * @waits: it counts in kofi_source.waiting
@@ -99,7 +100,7 @@ struct ktcp_peer {
  *
  * From @entry to @full it is guarded by kofi_soft_ep.lock.
  */
-struct ktcp_early {
+struct ktcp_unexp {
 	struct kofi_srx_msg	msg;
 	struct ktcp_link	*link;
 	bool			waits;
@@ -158,7 +159,7 @@ struct ktcp_taken {
  * @addr: address of the other end
  * @entry: in ktcp_rdm.links; guarded by ktcp_cm_lock
  * @refs: one of the connection itself, until it is over and TCP has let go of its pages; one of
- *	each early message, and of each call that sends
+ *	each unexpected message, and of each call that sends
  * @work: its worker
  * @free: frees it
  * @idle: queues the worker, which looks whether the connection has been idle for long enough
@@ -171,9 +172,9 @@ struct ktcp_taken {
  * @pid: incarnation of the other end
  * @deadline: jiffies: when it must stand
  * @head: of the message that comes; if the message is not kept, its payload stays in the socket
- * @room: room of early messages that are kept; guarded by kofi_soft_ep.lock, as the next two
+ * @room: room of unexpected messages that are kept; guarded by kofi_soft_ep.lock, as the next two
  * @offer_room: that of offers
- * @unacked: early messages that are to be acknowledged, oldest first
+ * @unacked: unexpected messages that are to be acknowledged, oldest first
  * @stalled: in ktcp_rdm.stalled; guarded by kofi_soft_ep.lock
  * @hung_up: the stream ends behind a message that waits; guarded by ktcp_conn.run
  * @offers: offers that wait for a receive; guarded by kofi_soft_ep.lock, as the next one
@@ -209,7 +210,7 @@ struct ktcp_link {
 	int			err;
 	u32			pid;
 	unsigned long		deadline;
-	struct ktcp_early	*head;
+	struct ktcp_unexp	*head;
 	struct kofi_quota_conn	room;
 	struct kofi_quota_conn	offer_room;
 	struct list_head	unacked;
@@ -253,14 +254,14 @@ struct ktcp_link {
  * @recent: peer that the last operation was routed to, or NULL
  * @recent_addr: the address that the operation had
  * @recent_changes: kofi_av_changes() when the address was looked up
- * @room: room of early messages that are kept; guarded by kofi_soft_ep.lock, as all that follow but
- *	@press
+ * @room: room of unexpected messages that are kept; guarded by kofi_soft_ep.lock, as all that
+ *	follow but @press
  * @offer_room: that of offers
- * @early_waiting: messages that have a place in the engine
- * @kept: struct ktcp_early that are kept and no offers, oldest first
+ * @unexp_waiting: messages that have a place in the engine
+ * @kept: struct ktcp_unexp that are kept and no offers, oldest first
  * @press: queues the worker, which looks for messages to drop, as long as there is no room
  * @pressed: @press has run, and the worker has not looked yet
- * @settled: early messages that are to be given to their receive, or freed
+ * @settled: unexpected messages that are to be given to their receive, or freed
  * @stalled: connections whose next message finds no place among the receives
  */
 struct ktcp_rdm {
@@ -291,7 +292,7 @@ struct ktcp_rdm {
 	unsigned long		recent_changes;
 	struct kofi_quota	room;
 	struct kofi_quota	offer_room;
-	u32			early_waiting;
+	u32			unexp_waiting;
 	struct list_head	kept;
 	struct delayed_work	press;
 	bool			pressed;
@@ -396,22 +397,22 @@ bool ktcp_idle_check(struct ktcp_conn *conn);
 void ktcp_idle_heard(struct ktcp_conn *conn);
 int ktcp_start_leave(struct ktcp_conn *conn);
 
-/* early.c */
+/* unexpected.c */
 extern const struct kofi_srx_ops ktcp_rdm_srx_ops;
-void ktcp_early_init(struct ktcp_rdm *rdm);
-bool ktcp_early_hold_ack(struct ktcp_conn *conn);
+void ktcp_unexp_init(struct ktcp_rdm *rdm);
+bool ktcp_unexp_hold_ack(struct ktcp_conn *conn);
 void ktcp_link_stall(struct ktcp_conn *conn);
 struct kofi_soft_ep *ktcp_link_await(struct ktcp_conn *conn);
-int ktcp_early_arrive(struct ktcp_conn *conn, struct kofi_srx_arrival *what);
-int ktcp_early_look(struct ktcp_conn *conn);
-bool ktcp_early_hung_up(struct ktcp_conn *conn);
-void ktcp_early_filled(struct ktcp_conn *conn);
-void *ktcp_early_data(const struct ktcp_conn *conn);
-void ktcp_early_put(struct ktcp_early *early);
-void ktcp_early_unkeep(struct ktcp_early *early);
-void ktcp_early_abort(struct ktcp_conn *conn, int err);
-void ktcp_early_settle(struct ktcp_rdm *rdm);
-void ktcp_early_press(struct work_struct *work);
+int ktcp_unexp_arrive(struct ktcp_conn *conn, struct kofi_srx_arrival *what);
+int ktcp_unexp_look(struct ktcp_conn *conn);
+bool ktcp_unexp_hung_up(struct ktcp_conn *conn);
+void ktcp_unexp_filled(struct ktcp_conn *conn);
+void *ktcp_unexp_data(const struct ktcp_conn *conn);
+void ktcp_unexp_put(struct ktcp_unexp *unexp);
+void ktcp_unexp_unkeep(struct ktcp_unexp *unexp);
+void ktcp_unexp_abort(struct ktcp_conn *conn, int err);
+void ktcp_unexp_settle(struct ktcp_rdm *rdm);
+void ktcp_unexp_press(struct work_struct *work);
 void ktcp_rdm_resume(struct kofi_srx *srx);
 void ktcp_rdm_unstall(struct ktcp_rdm *rdm);
 
@@ -426,7 +427,7 @@ int ktcp_start_data(struct ktcp_conn *conn);
 int ktcp_start_declined(struct ktcp_conn *conn);
 int ktcp_offer_begin(struct ktcp_conn *conn);
 void ktcp_offer_take(struct ktcp_conn *conn, u8 number, struct kofi_rx *rx, size_t len);
-void ktcp_offer_wait(struct ktcp_early *early);
+void ktcp_offer_wait(struct ktcp_unexp *unexp);
 bool ktcp_offers_look(struct ktcp_conn *conn);
 bool ktcp_offers_await(const struct ktcp_conn *conn);
 void ktcp_offers_abort(struct ktcp_conn *conn, int err);

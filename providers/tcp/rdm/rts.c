@@ -10,13 +10,13 @@
  * The sender chooses the number, 1 to 255, and uses it for nothing else until the payload has
  * been sent.  If both ends speak version 1, it sends by rendezvous:
  *
- *	- messages longer than KTCP_EARLY_MAX: without a receive they would have to stay in the
+ *	- messages longer than KTCP_UNEXP_MAX: without a receive they would have to stay in the
  *	  socket of the other end, and hold up what is behind;
  *	- messages of which the client wants to know that they were delivered
  *	  (FI_DELIVERY_COMPLETE): libfabric acknowledges other messages when it has put them
  *	  aside.
  *
- * Life of an offer (&struct ktcp_early without a payload)
+ * Life of an offer (&struct ktcp_unexp without a payload)
  *
  *	waiting		in the engine, and in ktcp_link.offers
  *	settled		in ktcp_link.settled: a receive has taken it, or nobody wants it
@@ -27,7 +27,7 @@
  *			peer that is kOFI understands that; its operation ends, and the number is
  *			free
  *
- * Offers have a bound of their own (early.c).  An offer beyond it is parked.
+ * Offers have a bound of their own (unexpected.c).  An offer beyond it is parked.
  */
 #include <linux/bitmap.h>
 #include <linux/module.h>
@@ -40,7 +40,7 @@
 static bool ktcp_rts_is_due(const struct kofi_kept_op *kept)
 {
 	return kept->type == FI_OP_TSEND && kept->len &&
-	       (kept->len > KTCP_EARLY_MAX || kept->flags & FI_DELIVERY_COMPLETE);
+	       (kept->len > KTCP_UNEXP_MAX || kept->flags & FI_DELIVERY_COMPLETE);
 }
 
 /* A number that no operation has; KTCP_RTS_NUMBERS: there is none */
@@ -163,35 +163,35 @@ void ktcp_offer_take(struct ktcp_conn *conn, u8 number, struct kofi_rx *rx, size
 }
 
 /* Takes an offer that has been settled, and forgets it */
-static void ktcp_offer_finish(struct ktcp_early *early)
+static void ktcp_offer_finish(struct ktcp_unexp *unexp)
 {
-	ktcp_offer_take(&early->link->conn, early->number, early->rx, early->msg.what.len);
-	ktcp_early_unkeep(early);
-	ktcp_early_put(early);
+	ktcp_offer_take(&unexp->link->conn, unexp->number, unexp->rx, unexp->msg.what.len);
+	ktcp_unexp_unkeep(unexp);
+	ktcp_unexp_put(unexp);
 }
 
 /**
  * ktcp_offer_wait() - No receive has taken an offer yet
- * @early: the offer, with ktcp_conn.run of its connection held
+ * @unexp: the offer, with ktcp_conn.run of its connection held
  *
  * Context: any.
  */
-void ktcp_offer_wait(struct ktcp_early *early)
+void ktcp_offer_wait(struct ktcp_unexp *unexp)
 {
-	struct ktcp_link *link = early->link;
+	struct ktcp_link *link = unexp->link;
 	unsigned long flags;
 	bool settled;
 
-	link->taken[early->number].state = KTCP_OFFER_WAITS;
-	early->since = jiffies;
+	link->taken[unexp->number].state = KTCP_OFFER_WAITS;
+	unexp->since = jiffies;
 	spin_lock_irqsave(&link->rdm->soft.lock, flags);
-	early->full = true;
-	settled = early->settled;
+	unexp->full = true;
+	settled = unexp->settled;
 	if (!settled)
-		list_add_tail(&early->of_link, &link->offers);
+		list_add_tail(&unexp->of_link, &link->offers);
 	spin_unlock_irqrestore(&link->rdm->soft.lock, flags);
 	if (settled)
-		ktcp_offer_finish(early);
+		ktcp_offer_finish(unexp);
 }
 
 /**
@@ -215,7 +215,7 @@ bool ktcp_rts_signal_is_due(const struct ktcp_conn *conn)
 static u8 ktcp_cts_next(struct ktcp_conn *conn)
 {
 	struct ktcp_link *link = to_ktcp_link(conn);
-	struct ktcp_early *early, *next;
+	struct ktcp_unexp *unexp, *next;
 	unsigned int number;
 	LIST_HEAD(settled);
 
@@ -223,12 +223,12 @@ static u8 ktcp_cts_next(struct ktcp_conn *conn)
 	if (!list_empty_careful(&link->settled)) {
 		spin_lock_irq(&conn->soft->lock);
 		list_splice_init(&link->settled, &settled);
-		list_for_each_entry(early, &settled, entry)
-			list_del_init(&early->of_link);
+		list_for_each_entry(unexp, &settled, entry)
+			list_del_init(&unexp->of_link);
 		spin_unlock_irq(&conn->soft->lock);
 	}
-	list_for_each_entry_safe(early, next, &settled, entry)
-		ktcp_offer_finish(early);
+	list_for_each_entry_safe(unexp, next, &settled, entry)
+		ktcp_offer_finish(unexp);
 	number = find_first_bit(link->cts, KTCP_RTS_NUMBERS);
 	if (number == KTCP_RTS_NUMBERS)
 		return 0;
@@ -277,35 +277,35 @@ bool ktcp_rts_signal(struct ktcp_conn *conn, struct ktcp_hdr *hdr)
 }
 
 /* The oldest offer that waits, out of the list, if its time is over; *@waits: one has time */
-static struct ktcp_early *ktcp_offer_old(struct ktcp_link *link, unsigned long time, bool *waits)
+static struct ktcp_unexp *ktcp_offer_old(struct ktcp_link *link, unsigned long time, bool *waits)
 {
-	struct ktcp_early *early;
+	struct ktcp_unexp *unexp;
 
 	spin_lock_irq(&link->rdm->soft.lock);
-	early = list_first_entry_or_null(&link->offers, struct ktcp_early, of_link);
-	*waits = early && time_before(jiffies, early->since + time);
+	unexp = list_first_entry_or_null(&link->offers, struct ktcp_unexp, of_link);
+	*waits = unexp && time_before(jiffies, unexp->since + time);
 	if (*waits)
-		early = NULL;
-	if (early)
-		list_del_init(&early->of_link);
+		unexp = NULL;
+	if (unexp)
+		list_del_init(&unexp->of_link);
 	spin_unlock_irq(&link->rdm->soft.lock);
-	return early;
+	return unexp;
 }
 
 /* Refuse an offer, unless a receive takes it at this moment, or the client has claimed it */
-static void ktcp_offer_decline(struct ktcp_link *link, struct ktcp_early *early)
+static void ktcp_offer_decline(struct ktcp_link *link, struct ktcp_unexp *unexp)
 {
-	if (kofi_srx_withdraw_unclaimed(link->conn.at->srx, &early->msg)) {
-		link->taken[early->number].state = KTCP_OFFER_NONE;
-		__set_bit(early->number, link->declined);
-		ktcp_early_unkeep(early);
-		ktcp_early_put(early);
+	if (kofi_srx_withdraw_unclaimed(link->conn.at->srx, &unexp->msg)) {
+		link->taken[unexp->number].state = KTCP_OFFER_NONE;
+		__set_bit(unexp->number, link->declined);
+		ktcp_unexp_unkeep(unexp);
+		ktcp_unexp_put(unexp);
 		return;
 	}
 	/* Also if it has been settled: the end of the connection looks for it here */
 	spin_lock_irq(&link->rdm->soft.lock);
-	early->since = jiffies;
-	list_add_tail(&early->of_link, &link->offers);
+	unexp->since = jiffies;
+	list_add_tail(&unexp->of_link, &link->offers);
 	spin_unlock_irq(&link->rdm->soft.lock);
 }
 
@@ -320,14 +320,14 @@ bool ktcp_offers_look(struct ktcp_conn *conn)
 {
 	unsigned long time = ktcp_offer_timeout();
 	struct ktcp_link *link = to_ktcp_link(conn);
-	struct ktcp_early *early;
+	struct ktcp_unexp *unexp;
 	bool waits;
 
 	lockdep_assert_held(&conn->run);
 	if (likely(list_empty_careful(&link->offers)) || !time || !conn->declines)
 		return false;
-	while ((early = ktcp_offer_old(link, time, &waits))) {
-		ktcp_offer_decline(link, early);
+	while ((unexp = ktcp_offer_old(link, time, &waits))) {
+		ktcp_offer_decline(link, unexp);
 		ktcp_kick(conn);
 	}
 	return waits;
@@ -393,16 +393,16 @@ bool ktcp_offers_await(const struct ktcp_conn *conn)
 }
 
 /* Takes an offer out of the list of those that wait; NULL: there is none */
-static struct ktcp_early *ktcp_offer_first(struct ktcp_link *link)
+static struct ktcp_unexp *ktcp_offer_first(struct ktcp_link *link)
 {
-	struct ktcp_early *early;
+	struct ktcp_unexp *unexp;
 
 	spin_lock_irq(&link->rdm->soft.lock);
-	early = list_first_entry_or_null(&link->offers, struct ktcp_early, of_link);
-	if (early)
-		list_del_init(&early->of_link);
+	unexp = list_first_entry_or_null(&link->offers, struct ktcp_unexp, of_link);
+	if (unexp)
+		list_del_init(&unexp->of_link);
 	spin_unlock_irq(&link->rdm->soft.lock);
-	return early;
+	return unexp;
 }
 
 /**
@@ -415,15 +415,15 @@ static struct ktcp_early *ktcp_offer_first(struct ktcp_link *link)
 void ktcp_offers_abort(struct ktcp_conn *conn, int err)
 {
 	struct ktcp_link *link = to_ktcp_link(conn);
-	struct ktcp_early *early;
+	struct ktcp_unexp *unexp;
 	unsigned int number;
 
-	while ((early = ktcp_offer_first(link))) {
+	while ((unexp = ktcp_offer_first(link))) {
 		/* An offer that cannot be withdrawn has been settled by now */
-		if (!kofi_srx_withdraw(conn->at->srx, &early->msg) && early->rx)
-			kofi_rx_fail(early->rx, 0, err, 0);
-		ktcp_early_unkeep(early);
-		ktcp_early_put(early);
+		if (!kofi_srx_withdraw(conn->at->srx, &unexp->msg) && unexp->rx)
+			kofi_rx_fail(unexp->rx, 0, err, 0);
+		ktcp_unexp_unkeep(unexp);
+		ktcp_unexp_put(unexp);
 	}
 	INIT_LIST_HEAD(&link->settled);
 	for (number = 1; link->taken && number < KTCP_RTS_NUMBERS; number++)

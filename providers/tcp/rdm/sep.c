@@ -9,8 +9,8 @@
  * A connection that goes both ways brings messages for receive context 0.  Any other receive
  * context has connections of its own, one for each scalable endpoint or endpoint that sends to it
  * (ktcp_ctx_asked()).  Only the end that has dialled sends operations by them.  A connection
- * keeps its receive context (ktcp_conn.at) as long as the connection or an early message that has
- * come by it is there.
+ * keeps its receive context (ktcp_conn.at) as long as the connection or an unexpected message that
+ * has come by it is there.
  *
  * When a transmit context ends, operations that no connection has begun end at once.  Those that
  * a connection has begun have KTCP_CTX_MS to end.  Then the connections that the context has sent

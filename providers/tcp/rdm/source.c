@@ -3,8 +3,9 @@
  * Connections that peers of one address may have with an endpoint without connections.
  *
  * A struct kofi_source (kofi/source.h) counts those that the endpoint has accepted, and messages
- * that are kept (early.c), which may outlive their connections.  Each struct ktcp_link is a user of
- * it.  Connections that the endpoint has dialled have no bound but what its client sends to.
+ * that are kept (unexpected.c), which may outlive their connections.  Each struct ktcp_link is a
+ * user of it.  Connections that the endpoint has dialled have no bound but what its client sends
+ * to.
  */
 #include <linux/module.h>
 #include <kofi/param.h>

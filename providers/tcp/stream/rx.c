@@ -319,7 +319,7 @@ static bool ktcp_takes_tag_flag(const struct ktcp_conn *conn, const struct kofi_
 
 /*
  * At an endpoint with a connection, a message that no receive takes waits in the stream, with all
- * that is behind it.  At an endpoint without connections it becomes an early message.
+ * that is behind it.  At an endpoint without connections it becomes an unexpected message.
  */
 static int ktcp_start_msg(struct ktcp_conn *conn)
 {
@@ -606,7 +606,7 @@ static void ktcp_rx_part(struct ktcp_conn *conn)
 	case KTCP_RX_WRITE:
 		kofi_rma_iter(&rx->rma, ITER_DEST, rx->done, SIZE_MAX, &rx->iter);
 		break;
-	case KTCP_RX_EARLY:
+	case KTCP_RX_UNEXP:
 		rx->kvec = (struct kvec) { conn->upper->data(conn), rx->hdr.len - rx->done };
 		iov_iter_kvec(&rx->iter, ITER_DEST, &rx->kvec, 1, rx->kvec.iov_len);
 		break;
@@ -668,7 +668,7 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 		if (rx->rx)
 			kofi_rx_complete(rx->rx);
 		break;
-	case KTCP_RX_EARLY:
+	case KTCP_RX_UNEXP:
 		/* It is acknowledged when its receive has it */
 		conn->upper->filled(conn);
 		rx->have = 0;

@@ -172,7 +172,7 @@ struct ktcp_budget {
 #define KTCP_BUDGET		{ KTCP_BUDGET_STEPS, KTCP_BUDGET_BYTES, 0 }
 
 struct ktcp_conn;
-struct ktcp_early;
+struct ktcp_unexp;
 struct ktcp_linger;
 struct seq_file;
 
@@ -356,7 +356,7 @@ struct ktcp_tx {
  * @KTCP_RX_WRITE: the payload of a write goes to its regions
  * @KTCP_RX_READ: the payload of an answer goes to its operation
  * @KTCP_RX_DROP: what a receive has no room for, or nobody wants, is dropped
- * @KTCP_RX_EARLY: the payload of a message is kept for its receive, which is to come
+ * @KTCP_RX_UNEXP: the payload of a message is kept for its receive, which is to come
  * @KTCP_RX_PARKED: the payload of a message stays in the socket until its receive has come
  */
 enum ktcp_rx_state {
@@ -366,7 +366,7 @@ enum ktcp_rx_state {
 	KTCP_RX_WRITE,
 	KTCP_RX_READ,
 	KTCP_RX_DROP,
-	KTCP_RX_EARLY,
+	KTCP_RX_UNEXP,
 	KTCP_RX_PARKED,
 };
 
@@ -400,8 +400,8 @@ struct ktcp_block {
  * @done: bytes of the payload that are there
  * @iter: part of the target that is being filled
  * @rx: receive that the message goes to; NULL: it is dropped
- * @early: message that waits for its receive
- * @kvec: where the payload of @early goes
+ * @unexp: message that waits for its receive
+ * @kvec: where the payload of @unexp goes
  * @rma: target of a write
  * @refusal: of the write, or the message, whose payload is being dropped, or NULL
  * @answer: to the tagged write whose payload comes, or is being dropped, or NULL
@@ -420,7 +420,7 @@ struct ktcp_rx {
 	size_t			done;
 	struct iov_iter		iter;
 	struct kofi_rx		*rx;
-	struct ktcp_early	*early;
+	struct ktcp_unexp	*unexp;
 	struct kvec		kvec;
 	struct kofi_rma		rma;
 	struct ktcp_answer	*refusal;
@@ -468,8 +468,8 @@ struct ktcp_alive {
  * @is_over: return true if the connection is over, or is about to be
  * @posted: route what the callbacks of a turn have posted.  May sleep, without ktcp_conn.run
  * @leave: there is nothing to do: is it time to leave?  Then TCP_WIRE_LEAVE is to be sent
- * @hung_up: the stream ends behind a message that waits; returns true if the message is to be looked
- *	at once more
+ * @hung_up: the stream ends behind a message that waits; returns true if that message is to be
+ *	looked at once more
  * @check: refuse offers that have waited for too long; returns whether there are others
  * @awaits: return true if a payload was asked for and has not begun to come
  * @abort: the connection is over: give back what this end has of messages that wait; the positive
@@ -483,8 +483,8 @@ struct ktcp_alive {
  *	says where the payload goes; -EAGAIN: it has to wait; another negative errno: the
  *	connection is over
  * @look: in KTCP_RX_PARKED: returns 0, and the state says where the payload goes now; or -EAGAIN
- * @data: in KTCP_RX_EARLY: where the next bytes of the payload go
- * @filled: in KTCP_RX_EARLY: all of the payload is there
+ * @data: in KTCP_RX_UNEXP: where the next bytes of the payload go
+ * @filled: in KTCP_RX_UNEXP: all of the payload is there
  * @await: wait for the receive context that messages arrive at; returns it, if there is one now
  * @stall: have the worker look again when receives are posted, or completions are read
  * @source: what completions and receives call the other end, see ktcp_link_source()
@@ -562,7 +562,7 @@ enum ktcp_phase {
  * @leaving: TCP_WIRE_LEAVE has been sent, and no message has come since
  * @left: the connection ends because it is idle
  * @used: jiffies: last message
- * @late_acks: acknowledgments that are due for early messages
+ * @late_acks: acknowledgments that are due for unexpected messages
  * @refuses: the peer understands TCP_WIRE_REFUSAL; set before KTCP_OPEN
  * @declines: and TCP_WIRE_OFFER, by which offers are refused; set before KTCP_OPEN
  * @tagged_rma: and TCP_WIRE_TAGGED_READ and _WRITE; set before KTCP_OPEN

@@ -2,23 +2,23 @@
 /*
  * Messages that come before their receive.
  *
- * The engine of kofi/srx.h matches messages with receives.  It gets a struct ktcp_early with
+ * The engine of kofi/srx.h matches messages with receives.  It gets a struct ktcp_unexp with
  * each message, and keeps it if there is no receive.  What is behind the message in the stream
  * (an acknowledgment, a message with another tag) must not wait for that receive.  So the payload
  * is taken out of the socket and kept, within bounds:
  *
- *	of an endpoint		KTCP_EARLY_MSGS messages, KTCP_EARLY_BYTES bytes
+ *	of an endpoint		KTCP_UNEXP_MSGS messages, KTCP_UNEXP_BYTES bytes
  *	of an address		of both, no more than is left for all others (kofi/source.h)
- *	of a connection		KTCP_EARLY_PEER_MSGS, KTCP_EARLY_PEER_BYTES
- *	one message		KTCP_EARLY_MAX
+ *	of a connection		KTCP_UNEXP_PEER_MSGS, KTCP_UNEXP_PEER_BYTES
+ *	one message		KTCP_UNEXP_MAX
  *
  * Beyond these bounds, and if there is no memory, the message stays in the socket
  * (KTCP_RX_PARKED).  That socket is not read until a receive takes the message, or there is room
- * (ktcp_early_wake()); TCP holds the peer back.  Receives find such a message like any other.  So
+ * (ktcp_unexp_wake()); TCP holds the peer back.  Receives find such a message like any other.  So
  * two endpoints that have both run out of room go on when receives are posted, and nothing is
  * lost.
  *
- * The engine has places for KTCP_EARLY_WAIT messages, kept or parked.  An address gets no more of
+ * The engine has places for KTCP_UNEXP_WAIT messages, kept or parked.  An address gets no more of
  * them than are left, either.  A message without a place takes a receive only if that is posted
  * when the message comes, or when the connection looks again, as it does after each receive that
  * is posted.
@@ -29,29 +29,29 @@
  *
  * Messages of tags that nobody wants would stay for good.  So as long as an address finds no room,
  * its messages, and those of addresses that have more, are dropped, if their connection has been
- * over for message_timeout (ktcp_early_drop_old()).
+ * over for message_timeout (ktcp_unexp_drop_old()).
  *
- * Life of an early message
+ * Life of an unexpected message
  *
  *	waiting		in the engine.  Meanwhile its payload is parked, or comes
- *			(KTCP_RX_EARLY), or is there (ktcp_early.full)
- *	settled		a receive has taken it (ktcp_early_start()), or nobody wants it
- *			(ktcp_early_discard())
+ *			(KTCP_RX_UNEXP), or is there (ktcp_unexp.full)
+ *	settled		a receive has taken it (ktcp_unexp_start()), or nobody wants it
+ *			(ktcp_unexp_discard())
  *	finished	the worker of the connection goes on with a parked payload; the worker of
  *			the endpoint copies a full one, or that of the connection does if the
- *			message was settled before it was full (ktcp_early_finish())
+ *			message was settled before it was full (ktcp_unexp_finish())
  *
- * An early message has a reference to its connection.  A full message is not lost when the
+ * An unexpected message has a reference to its connection.  A full message is not lost when the
  * connection is over.
  *
  * Acknowledgments.  A sender that wants an acknowledgment may have promised delivery to its
  * client, so it gets one when the receive has the data.  On the wire an acknowledgment names no
- * message: it means "one more", in the order of arrival.  So an early message holds back the
- * acknowledgments behind its own, and counts them (ktcp_early.behind).  When it is finished, they
- * go to the early message in front of it, or to the peer.
+ * message: it means "one more", in the order of arrival.  So an unexpected message holds back the
+ * acknowledgments behind its own, and counts them (ktcp_unexp.behind).  When it is finished, they
+ * go to the unexpected message in front of it, or to the peer.
  *
- * An early message may be an offer (rts.c), which has no payload that could be kept.  Offers
- * have a bound of their own, KTCP_EARLY_OFFERS of an endpoint, of which an address gets no more
+ * An unexpected message may be an offer (rts.c), which has no payload that could be kept.  Offers
+ * have a bound of their own, KTCP_UNEXP_OFFERS of an endpoint, of which an address gets no more
  * than are left.  The numbers of one peer do not reach it.  Otherwise an offer that is parked would
  * hold up a TCP_WIRE_CTS behind it, and with that the payload for which a peer waits that is full
  * of our own offers.
@@ -62,149 +62,149 @@
 #include "rdm.h"
 
 /* For all allocations here: if one fails, TCP holds the peer back */
-#define KTCP_EARLY_GFP	(GFP_NOWAIT | __GFP_NOWARN)
+#define KTCP_UNEXP_GFP	(GFP_NOWAIT | __GFP_NOWARN)
 
-static struct ktcp_early *to_ktcp_early(struct kofi_srx_msg *msg)
+static struct ktcp_unexp *to_ktcp_unexp(struct kofi_srx_msg *msg)
 {
-	return container_of(msg, struct ktcp_early, msg);
+	return container_of(msg, struct ktcp_unexp, msg);
 }
 
 /* Acknowledgments */
 
 /**
- * ktcp_early_hold_ack() - Does an acknowledgment have to wait?
+ * ktcp_unexp_hold_ack() - Does an acknowledgment have to wait?
  * @conn: the connection that its message has come by, with ktcp_conn.run held
  *
  * Context: any.
- * Return: whether it does: the last early message in ktcp_link.unacked then counts it.
+ * Return: whether it does: the last unexpected message in ktcp_link.unacked then counts it.
  */
-bool ktcp_early_hold_ack(struct ktcp_conn *conn)
+bool ktcp_unexp_hold_ack(struct ktcp_conn *conn)
 {
 	struct ktcp_link *link = to_ktcp_link(conn);
-	struct ktcp_early *last = NULL;
+	struct ktcp_unexp *last = NULL;
 	unsigned long flags;
 
 	if (list_empty_careful(&link->unacked))
 		return false;
 	spin_lock_irqsave(&link->rdm->soft.lock, flags);
 	if (!list_empty(&link->unacked)) {
-		last = list_last_entry(&link->unacked, struct ktcp_early, of_link);
+		last = list_last_entry(&link->unacked, struct ktcp_unexp, of_link);
 		last->behind++;
 	}
 	spin_unlock_irqrestore(&link->rdm->soft.lock, flags);
 	return last;
 }
 
-/* Acknowledges an early message and those behind it, unless one in front has to be first */
-static void ktcp_early_ack(struct ktcp_early *early)
+/* Acknowledges an unexpected message and those behind it, unless one in front has to be first */
+static void ktcp_unexp_ack(struct ktcp_unexp *unexp)
 {
-	struct ktcp_link *link = early->link;
-	unsigned int acks = 1 + early->behind;
+	struct ktcp_link *link = unexp->link;
+	unsigned int acks = 1 + unexp->behind;
 
 	lockdep_assert_held(&link->rdm->soft.lock);
-	if (list_empty(&early->of_link))
+	if (list_empty(&unexp->of_link))
 		return;
-	if (list_is_first(&early->of_link, &link->unacked))
+	if (list_is_first(&unexp->of_link, &link->unacked))
 		atomic_add(acks, &link->conn.late_acks);
 	else
-		list_prev_entry(early, of_link)->behind += acks;
-	list_del_init(&early->of_link);
+		list_prev_entry(unexp, of_link)->behind += acks;
+	list_del_init(&unexp->of_link);
 	ktcp_kick(&link->conn);
 }
 
 /* Objects and bounds */
 
-static const struct kofi_quota_limits ktcp_early_limits = {
-	.msgs		= KTCP_EARLY_MSGS,
-	.bytes		= KTCP_EARLY_BYTES,
-	.conn_msgs	= KTCP_EARLY_PEER_MSGS,
-	.conn_bytes	= KTCP_EARLY_PEER_BYTES,
-	.max		= KTCP_EARLY_MAX,
+static const struct kofi_quota_limits ktcp_unexp_limits = {
+	.msgs		= KTCP_UNEXP_MSGS,
+	.bytes		= KTCP_UNEXP_BYTES,
+	.conn_msgs	= KTCP_UNEXP_PEER_MSGS,
+	.conn_bytes	= KTCP_UNEXP_PEER_BYTES,
+	.max		= KTCP_UNEXP_MAX,
 };
 
 /* An offer has no bytes, and the numbers of a connection bound its offers */
 static const struct kofi_quota_limits ktcp_offer_limits = {
-	.msgs		= KTCP_EARLY_OFFERS,
+	.msgs		= KTCP_UNEXP_OFFERS,
 	.conn_msgs	= KTCP_RTS_NUMBERS,
 };
 
-void ktcp_early_init(struct ktcp_rdm *rdm)
+void ktcp_unexp_init(struct ktcp_rdm *rdm)
 {
-	kofi_quota_init(&rdm->room, &ktcp_early_limits);
+	kofi_quota_init(&rdm->room, &ktcp_unexp_limits);
 	kofi_quota_init(&rdm->offer_room, &ktcp_offer_limits);
 }
 
 /* Returns the room that a message takes; *@part: that of its connection */
-static struct kofi_quota *ktcp_early_quota(const struct ktcp_early *early,
+static struct kofi_quota *ktcp_unexp_quota(const struct ktcp_unexp *unexp,
 					   struct kofi_quota_conn **part)
 {
-	struct ktcp_link *link = early->link;
+	struct ktcp_link *link = unexp->link;
 
-	*part = early->number ? &link->offer_room : &link->room;
-	return early->number ? &link->rdm->offer_room : &link->rdm->room;
+	*part = unexp->number ? &link->offer_room : &link->room;
+	return unexp->number ? &link->rdm->offer_room : &link->rdm->room;
 }
 
 /*
  * Return true if the message has a place in the engine.  No lock, as the engine itself has a limit
  */
-static bool ktcp_early_has_place(const struct ktcp_link *link)
+static bool ktcp_unexp_has_place(const struct ktcp_link *link)
 {
-	return READ_ONCE(link->source->waiting) + READ_ONCE(link->rdm->early_waiting) <
-	       KTCP_EARLY_WAIT;
+	return READ_ONCE(link->source->waiting) + READ_ONCE(link->rdm->unexp_waiting) <
+	       KTCP_UNEXP_WAIT;
 }
 
 /* Each message begins in ktcp_link.head, which is replaced if the message is kept */
-static struct ktcp_early *ktcp_early_get(struct ktcp_link *link)
+static struct ktcp_unexp *ktcp_unexp_get(struct ktcp_link *link)
 {
 	const struct ktcp_hdr *hdr = &link->conn.rx.hdr;
-	struct ktcp_early *early = link->head;
+	struct ktcp_unexp *unexp = link->head;
 
-	early->link = link;
-	early->waits = false;
-	early->behind = 0;
-	early->number = hdr->op == TCP_WIRE_RTS ? hdr->number : 0;
-	early->kept = 0;
-	early->rx = NULL;
-	early->settled = false;
-	early->full = false;
-	early->data = NULL;
-	INIT_LIST_HEAD(&early->of_link);
-	INIT_LIST_HEAD(&early->of_rdm);
+	unexp->link = link;
+	unexp->waits = false;
+	unexp->behind = 0;
+	unexp->number = hdr->op == TCP_WIRE_RTS ? hdr->number : 0;
+	unexp->kept = 0;
+	unexp->rx = NULL;
+	unexp->settled = false;
+	unexp->full = false;
+	unexp->data = NULL;
+	INIT_LIST_HEAD(&unexp->of_link);
+	INIT_LIST_HEAD(&unexp->of_rdm);
 	refcount_inc(&link->refs);
-	return early;
+	return unexp;
 }
 
 /* Counts the places in the engine.  Connections that have none look again when one is free */
-static void ktcp_early_count_place(struct ktcp_early *early, bool waits)
+static void ktcp_unexp_count_place(struct ktcp_unexp *unexp, bool waits)
 {
-	struct ktcp_rdm *rdm = early->link->rdm;
-	int by = waits - early->waits;
+	struct ktcp_rdm *rdm = unexp->link->rdm;
+	int by = waits - unexp->waits;
 	unsigned long flags;
 
 	if (!by)
 		return;
 	spin_lock_irqsave(&rdm->soft.lock, flags);
-	early->waits = waits;
-	WRITE_ONCE(early->link->source->waiting, early->link->source->waiting + by);
-	WRITE_ONCE(rdm->early_waiting, rdm->early_waiting + by);
+	unexp->waits = waits;
+	WRITE_ONCE(unexp->link->source->waiting, unexp->link->source->waiting + by);
+	WRITE_ONCE(rdm->unexp_waiting, rdm->unexp_waiting + by);
 	spin_unlock_irqrestore(&rdm->soft.lock, flags);
 	if (!waits)
 		ktcp_rdm_unstall(rdm);
 }
 
-void ktcp_early_put(struct ktcp_early *early)
+void ktcp_unexp_put(struct ktcp_unexp *unexp)
 {
-	struct ktcp_link *link = early->link;
+	struct ktcp_link *link = unexp->link;
 
-	ktcp_early_count_place(early, false);
+	ktcp_unexp_count_place(unexp, false);
 	/* Only the worker of @link puts the one that is ktcp_link.head */
-	if (early != READ_ONCE(link->head))
-		kfree(early);
+	if (unexp != READ_ONCE(link->head))
+		kfree(unexp);
 	ktcp_link_put(link);
 }
 
 /* There may be room: a connection whose message finds some looks again */
-static void ktcp_early_wake(struct ktcp_rdm *rdm, struct kofi_quota *quota)
+static void ktcp_unexp_wake(struct ktcp_rdm *rdm, struct kofi_quota *quota)
 {
 	struct kofi_quota_conn *next;
 	struct ktcp_link *link;
@@ -225,9 +225,9 @@ static void ktcp_link_unpark(struct ktcp_link *link)
 
 	lockdep_assert_held(&rdm->soft.lock);
 	if (kofi_quota_stop(&link->room))
-		ktcp_early_wake(rdm, &rdm->room);
+		ktcp_unexp_wake(rdm, &rdm->room);
 	if (kofi_quota_stop(&link->offer_room))
-		ktcp_early_wake(rdm, &rdm->offer_room);
+		ktcp_unexp_wake(rdm, &rdm->offer_room);
 }
 
 static bool ktcp_rdm_is_hungry(const struct ktcp_rdm *rdm)
@@ -236,67 +236,67 @@ static bool ktcp_rdm_is_hungry(const struct ktcp_rdm *rdm)
 }
 
 /* Queue the worker of the connection when there is room, or memory, for its message */
-static void ktcp_link_park(struct ktcp_link *link, const struct ktcp_early *early)
+static void ktcp_link_park(struct ktcp_link *link, const struct ktcp_unexp *unexp)
 {
 	struct kofi_quota_conn *part;
-	struct kofi_quota *quota = ktcp_early_quota(early, &part);
+	struct kofi_quota *quota = ktcp_unexp_quota(unexp, &part);
 	struct ktcp_rdm *rdm = link->rdm;
 
 	lockdep_assert_held(&rdm->soft.lock);
-	kofi_quota_wait(quota, part, early->number ? 0 : early->msg.what.len);
+	kofi_quota_wait(quota, part, unexp->number ? 0 : unexp->msg.what.len);
 	if (ktcp_rdm_is_hungry(rdm))
-		queue_delayed_work(ktcp_wq, &rdm->press, KTCP_EARLY_PRESS);
+		queue_delayed_work(ktcp_wq, &rdm->press, KTCP_UNEXP_PRESS);
 }
 
 /* Gives the room of a message back */
-static void ktcp_early_give(struct ktcp_early *early)
+static void ktcp_unexp_give(struct ktcp_unexp *unexp)
 {
 	struct kofi_quota_conn *part;
-	struct kofi_quota *quota = ktcp_early_quota(early, &part);
+	struct kofi_quota *quota = ktcp_unexp_quota(unexp, &part);
 
-	lockdep_assert_held(&early->link->rdm->soft.lock);
-	kofi_quota_give(quota, part->source, early->loose ? NULL : part, early->kept);
-	list_del_init(&early->of_rdm);
+	lockdep_assert_held(&unexp->link->rdm->soft.lock);
+	kofi_quota_give(quota, part->source, unexp->loose ? NULL : part, unexp->kept);
+	list_del_init(&unexp->of_rdm);
 }
 
 /* Takes room for the payload; returns whether there was some */
-static bool ktcp_early_keep(struct ktcp_early *early)
+static bool ktcp_unexp_keep(struct ktcp_unexp *unexp)
 {
-	size_t len = early->number ? 0 : early->msg.what.len;
-	struct ktcp_link *link = early->link;
+	size_t len = unexp->number ? 0 : unexp->msg.what.len;
+	struct ktcp_link *link = unexp->link;
 	struct ktcp_rdm *rdm = link->rdm;
 	struct kofi_quota_conn *part;
-	struct kofi_quota *quota = ktcp_early_quota(early, &part);
+	struct kofi_quota *quota = ktcp_unexp_quota(unexp, &part);
 	unsigned long flags;
 	bool room;
 
-	early->loose = link->hung_up;
+	unexp->loose = link->hung_up;
 	spin_lock_irqsave(&rdm->soft.lock, flags);
-	room = kofi_quota_take(quota, part->source, early->loose ? NULL : part, len);
+	room = kofi_quota_take(quota, part->source, unexp->loose ? NULL : part, len);
 	if (room) {
-		early->kept = len;
+		unexp->kept = len;
 		ktcp_link_unpark(link);
-		if (!early->number)
-			list_add_tail(&early->of_rdm, &rdm->kept);
+		if (!unexp->number)
+			list_add_tail(&unexp->of_rdm, &rdm->kept);
 		/* What is left may be enough for another connection */
-		ktcp_early_wake(rdm, quota);
+		ktcp_unexp_wake(rdm, quota);
 	} else {
-		ktcp_link_park(link, early);
+		ktcp_link_park(link, unexp);
 	}
 	spin_unlock_irqrestore(&rdm->soft.lock, flags);
 	return room;
 }
 
-void ktcp_early_unkeep(struct ktcp_early *early)
+void ktcp_unexp_unkeep(struct ktcp_unexp *unexp)
 {
-	struct ktcp_rdm *rdm = early->link->rdm;
+	struct ktcp_rdm *rdm = unexp->link->rdm;
 	unsigned long flags;
 
-	kfree(early->data);
-	early->data = NULL;
+	kfree(unexp->data);
+	unexp->data = NULL;
 	spin_lock_irqsave(&rdm->soft.lock, flags);
-	ktcp_early_give(early);
-	ktcp_early_wake(rdm, early->number ? &rdm->offer_room : &rdm->room);
+	ktcp_unexp_give(unexp);
+	ktcp_unexp_wake(rdm, unexp->number ? &rdm->offer_room : &rdm->room);
 	spin_unlock_irqrestore(&rdm->soft.lock, flags);
 }
 
@@ -304,30 +304,30 @@ void ktcp_early_unkeep(struct ktcp_early *early)
  * There is room for the message, and no memory.  The connection waits without waking another one,
  * which would lack the same memory, and would wake this one in turn.
  */
-static void ktcp_early_repark(struct ktcp_link *link, struct ktcp_early *early)
+static void ktcp_unexp_repark(struct ktcp_link *link, struct ktcp_unexp *unexp)
 {
-	kfree(early->data);
-	early->data = NULL;
+	kfree(unexp->data);
+	unexp->data = NULL;
 	spin_lock_irq(&link->rdm->soft.lock);
-	ktcp_early_give(early);
-	ktcp_link_park(link, early);
+	ktcp_unexp_give(unexp);
+	ktcp_link_park(link, unexp);
 	spin_unlock_irq(&link->rdm->soft.lock);
 }
 
 /* Takes what is needed besides room: a place for the payload, and a new ktcp_link.head */
-static bool ktcp_early_furnish(struct ktcp_early *early, size_t len)
+static bool ktcp_unexp_furnish(struct ktcp_unexp *unexp, size_t len)
 {
-	struct ktcp_link *link = early->link;
-	struct ktcp_early *head;
+	struct ktcp_link *link = unexp->link;
+	struct ktcp_unexp *head;
 
-	if (len && !early->number) {
-		early->data = kmalloc(len, KTCP_EARLY_GFP);
-		if (!early->data)
+	if (len && !unexp->number) {
+		unexp->data = kmalloc(len, KTCP_UNEXP_GFP);
+		if (!unexp->data)
 			return false;
 	}
-	if (early != link->head)
+	if (unexp != link->head)
 		return true;
-	head = kzalloc(sizeof(*head), KTCP_EARLY_GFP);
+	head = kzalloc(sizeof(*head), KTCP_UNEXP_GFP);
 	if (!head)
 		return false;
 	WRITE_ONCE(link->head, head);
@@ -362,36 +362,36 @@ struct kofi_soft_ep *ktcp_link_await(struct ktcp_conn *conn)
 }
 
 /* Decides where the payload goes of a message that no receive has taken */
-static void ktcp_early_begin(struct ktcp_link *link, struct ktcp_early *early)
+static void ktcp_unexp_begin(struct ktcp_link *link, struct ktcp_unexp *unexp)
 {
 	struct ktcp_rx *rx = &link->conn.rx;
 
-	rx->early = early;
+	rx->unexp = unexp;
 	rx->state = KTCP_RX_PARKED;
-	ktcp_early_count_place(early, true);
-	if (!ktcp_early_keep(early))
+	ktcp_unexp_count_place(unexp, true);
+	if (!ktcp_unexp_keep(unexp))
 		return;
-	if (!ktcp_early_furnish(early, rx->hdr.len)) {
-		ktcp_early_repark(link, early);
+	if (!ktcp_unexp_furnish(unexp, rx->hdr.len)) {
+		ktcp_unexp_repark(link, unexp);
 		return;
 	}
-	if (early->number) {
+	if (unexp->number) {
 		/* An offer has no payload yet, and does not hold up what is behind it */
-		rx->early = NULL;
+		rx->unexp = NULL;
 		rx->have = 0;
 		rx->state = KTCP_RX_HEADER;
-		ktcp_offer_wait(early);
+		ktcp_offer_wait(unexp);
 		return;
 	}
-	rx->state = KTCP_RX_EARLY;
+	rx->state = KTCP_RX_UNEXP;
 }
 
 /* Gives the message that is being received, or its offer, to a receive; NULL: drops it */
-static void ktcp_early_matched(struct ktcp_conn *conn, struct ktcp_early *early,
+static void ktcp_unexp_matched(struct ktcp_conn *conn, struct ktcp_unexp *unexp,
 			       struct kofi_rx *rx)
 {
-	if (early->number) {
-		ktcp_offer_take(conn, early->number, rx, conn->rx.hdr.msg_len);
+	if (unexp->number) {
+		ktcp_offer_take(conn, unexp->number, rx, conn->rx.hdr.msg_len);
 		conn->rx.have = 0;
 		conn->rx.state = KTCP_RX_HEADER;
 	} else {
@@ -404,7 +404,7 @@ static void ktcp_early_matched(struct ktcp_conn *conn, struct ktcp_early *early,
  * Gives an untagged message the receive that is next, if there is one, and nothing else is to be
  * considered.  False: it may have to wait, and kofi_srx_arrive() finds out.
  */
-static bool ktcp_early_match_plain(struct ktcp_conn *conn, const struct kofi_srx_arrival *what)
+static bool ktcp_unexp_match_plain(struct ktcp_conn *conn, const struct kofi_srx_arrival *what)
 {
 	struct kofi_rx *rx;
 
@@ -420,7 +420,7 @@ static bool ktcp_early_match_plain(struct ktcp_conn *conn, const struct kofi_srx
 }
 
 /**
- * ktcp_early_arrive() - A message has come, or an offer
+ * ktcp_unexp_arrive() - A message has come, or an offer
  * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr is the message's
  * @what: the message; its sender is filled in
  *
@@ -428,12 +428,12 @@ static bool ktcp_early_match_plain(struct ktcp_conn *conn, const struct kofi_srx
  * Return: 0, and the state says where the payload goes; -EAGAIN: it has to wait; -ESHUTDOWN:
  * nothing is received any more; as ktcp_offer_begin().
  */
-int ktcp_early_arrive(struct ktcp_conn *conn, struct kofi_srx_arrival *what)
+int ktcp_unexp_arrive(struct ktcp_conn *conn, struct kofi_srx_arrival *what)
 {
 	struct ktcp_link *link = to_ktcp_link(conn);
 	struct kofi_srx *srx = conn->at->srx;
 	struct kofi_srx_msg *msg = NULL;
-	struct ktcp_early *early;
+	struct ktcp_unexp *unexp;
 	int ret;
 
 	lockdep_assert_held(&conn->run);
@@ -443,60 +443,60 @@ int ktcp_early_arrive(struct ktcp_conn *conn, struct kofi_srx_arrival *what)
 			return ret;
 	}
 	ktcp_link_source(conn, &what->src_addr, &what->source);
-	if (likely(ktcp_early_match_plain(conn, what)))
+	if (likely(ktcp_unexp_match_plain(conn, what)))
 		return 0;
-	early = ktcp_early_get(link);
-	if (ktcp_early_has_place(link))
-		msg = &early->msg;
+	unexp = ktcp_unexp_get(link);
+	if (ktcp_unexp_has_place(link))
+		msg = &unexp->msg;
 	ret = kofi_srx_arrive(srx, what, msg, &conn->rx.rx);
 	if (ret == -EAGAIN) {
 		ktcp_link_stall(conn);
-		if (ktcp_early_has_place(link))
-			msg = &early->msg;
+		if (ktcp_unexp_has_place(link))
+			msg = &unexp->msg;
 		/* A receive that was posted before the stall may name a sender that was unknown */
 		ktcp_link_source(conn, &what->src_addr, &what->source);
 		ret = kofi_srx_arrive(srx, what, msg, &conn->rx.rx);
 	}
 	if (ret == KOFI_SRX_QUEUED) {
-		ktcp_early_begin(link, early);
+		ktcp_unexp_begin(link, unexp);
 		return 0;
 	}
 	if (ret == KOFI_SRX_MATCHED)
-		ktcp_early_matched(conn, early, conn->rx.rx);
-	ktcp_early_put(early);
+		ktcp_unexp_matched(conn, unexp, conn->rx.rx);
+	ktcp_unexp_put(unexp);
 	return ret;
 }
 
 /**
- * ktcp_early_look() - Look whether the parked message was settled, or has room now
+ * ktcp_unexp_look() - Look whether the parked message was settled, or has room now
  * @conn: a connection in KTCP_RX_PARKED, with ktcp_conn.run held
  *
  * Context: any.
  * Return: 0, and the state says where the payload goes; -EAGAIN: neither.
  */
-int ktcp_early_look(struct ktcp_conn *conn)
+int ktcp_unexp_look(struct ktcp_conn *conn)
 {
-	struct ktcp_early *early = conn->rx.early;
+	struct ktcp_unexp *unexp = conn->rx.unexp;
 	unsigned long flags;
 	bool settled;
 
 	spin_lock_irqsave(&conn->soft->lock, flags);
-	settled = early->settled;
+	settled = unexp->settled;
 	if (settled)
 		ktcp_link_unpark(to_ktcp_link(conn));
 	spin_unlock_irqrestore(&conn->soft->lock, flags);
 	if (!settled) {
-		ktcp_early_begin(to_ktcp_link(conn), early);
+		ktcp_unexp_begin(to_ktcp_link(conn), unexp);
 		return conn->rx.state == KTCP_RX_PARKED ? -EAGAIN : 0;
 	}
-	conn->rx.early = NULL;
-	ktcp_early_matched(conn, early, early->rx);
-	ktcp_early_put(early);
+	conn->rx.unexp = NULL;
+	ktcp_unexp_matched(conn, unexp, unexp->rx);
+	ktcp_unexp_put(unexp);
 	return 0;
 }
 
 /**
- * ktcp_early_hung_up() - The peer has hung up behind a message that waits
+ * ktcp_unexp_hung_up() - The peer has hung up behind a message that waits
  * @conn: a connection of an endpoint without connections, with ktcp_conn.run held
  *
  * Only the bounds of the address count from now on: what has come is kept as far as that has room.
@@ -504,7 +504,7 @@ int ktcp_early_look(struct ktcp_conn *conn)
  * Context: any.
  * Return: true: look at the message once more; false: it has been looked at.
  */
-bool ktcp_early_hung_up(struct ktcp_conn *conn)
+bool ktcp_unexp_hung_up(struct ktcp_conn *conn)
 {
 	struct ktcp_link *link = to_ktcp_link(conn);
 	bool first = !link->hung_up;
@@ -515,111 +515,111 @@ bool ktcp_early_hung_up(struct ktcp_conn *conn)
 }
 
 /* Copies a payload that was kept to its receive.  A scatterlist that is lent comes in parts */
-static void ktcp_early_copy(const struct ktcp_early *early)
+static void ktcp_unexp_copy(const struct ktcp_unexp *unexp)
 {
-	struct kvec kvec = { early->data, kofi_rx_len(early->rx) };
+	struct kvec kvec = { unexp->data, kofi_rx_len(unexp->rx) };
 	struct iov_iter to, from;
 	size_t done, part;
 
 	iov_iter_kvec(&from, ITER_SOURCE, &kvec, 1, kvec.iov_len);
 	for (done = 0; done < kvec.iov_len; done += part) {
-		kofi_rx_iter(early->rx, done, &to);
-		part = kofi_iov_copy(&to, &from, KTCP_EARLY_MAX);
+		kofi_rx_iter(unexp->rx, done, &to);
+		part = kofi_iov_copy(&to, &from, KTCP_UNEXP_MAX);
 		if (!part)
 			break;
 	}
 }
 
 /* Gives a message that is settled and full to its receive, and forgets it; by a worker */
-static void ktcp_early_finish(struct ktcp_early *early)
+static void ktcp_unexp_finish(struct ktcp_unexp *unexp)
 {
-	struct ktcp_link *link = early->link;
+	struct ktcp_link *link = unexp->link;
 	unsigned long flags;
 
-	if (early->rx) {
-		ktcp_early_copy(early);
-		kofi_rx_complete(early->rx);
+	if (unexp->rx) {
+		ktcp_unexp_copy(unexp);
+		kofi_rx_complete(unexp->rx);
 	}
 	spin_lock_irqsave(&link->rdm->soft.lock, flags);
-	ktcp_early_ack(early);
+	ktcp_unexp_ack(unexp);
 	spin_unlock_irqrestore(&link->rdm->soft.lock, flags);
-	ktcp_early_unkeep(early);
-	ktcp_early_put(early);
+	ktcp_unexp_unkeep(unexp);
+	ktcp_unexp_put(unexp);
 }
 
 /**
- * ktcp_early_filled() - All of the payload of an early message is there
- * @conn: a connection in KTCP_RX_EARLY, with ktcp_conn.run held
+ * ktcp_unexp_filled() - All of the payload of an unexpected message is there
+ * @conn: a connection in KTCP_RX_UNEXP, with ktcp_conn.run held
  *
  * Context: may sleep.
  */
-void ktcp_early_filled(struct ktcp_conn *conn)
+void ktcp_unexp_filled(struct ktcp_conn *conn)
 {
-	struct ktcp_early *early = conn->rx.early;
-	struct ktcp_link *link = early->link;
+	struct ktcp_unexp *unexp = conn->rx.unexp;
+	struct ktcp_link *link = unexp->link;
 	unsigned long flags;
 	bool settled;
 
-	conn->rx.early = NULL;
+	conn->rx.unexp = NULL;
 	spin_lock_irqsave(&conn->soft->lock, flags);
-	early->full = true;
-	settled = early->settled;
+	unexp->full = true;
+	settled = unexp->settled;
 	if (conn->rx.hdr.flags & TCP_WIRE_ACK_WANTED) {
 		conn->rx.wanted++;
-		list_add_tail(&early->of_link, &link->unacked);
+		list_add_tail(&unexp->of_link, &link->unacked);
 	}
 	spin_unlock_irqrestore(&conn->soft->lock, flags);
 	if (settled)
-		ktcp_early_finish(early);
+		ktcp_unexp_finish(unexp);
 }
 
-/* Where the next bytes of the payload go, of a connection in KTCP_RX_EARLY */
-void *ktcp_early_data(const struct ktcp_conn *conn)
+/* Where the next bytes of the payload go, of a connection in KTCP_RX_UNEXP */
+void *ktcp_unexp_data(const struct ktcp_conn *conn)
 {
-	return conn->rx.early->data + conn->rx.done;
+	return conn->rx.unexp->data + conn->rx.done;
 }
 
 /**
- * ktcp_early_abort() - The connection is over before a payload was there
+ * ktcp_unexp_abort() - The connection is over before a payload was there
  * @conn: a connection that is over, by its worker
  * @err: error of a receive that has taken the message, positive
  *
  * Context: may sleep.
  */
-void ktcp_early_abort(struct ktcp_conn *conn, int err)
+void ktcp_unexp_abort(struct ktcp_conn *conn, int err)
 {
-	struct ktcp_early *early = conn->rx.early;
+	struct ktcp_unexp *unexp = conn->rx.unexp;
 
-	if (conn->rx.state != KTCP_RX_EARLY && conn->rx.state != KTCP_RX_PARKED)
+	if (conn->rx.state != KTCP_RX_UNEXP && conn->rx.state != KTCP_RX_PARKED)
 		return;
-	conn->rx.early = NULL;
+	conn->rx.unexp = NULL;
 	spin_lock_irq(&conn->soft->lock);
 	ktcp_link_unpark(to_ktcp_link(conn));
 	spin_unlock_irq(&conn->soft->lock);
 	/* A message that cannot be withdrawn has been settled by now */
-	if (!kofi_srx_withdraw(conn->at->srx, &early->msg) && early->rx)
-		kofi_rx_fail(early->rx, 0, err, 0);
-	if (conn->rx.state == KTCP_RX_EARLY)
-		ktcp_early_unkeep(early);
-	ktcp_early_put(early);
+	if (!kofi_srx_withdraw(conn->at->srx, &unexp->msg) && unexp->rx)
+		kofi_rx_fail(unexp->rx, 0, err, 0);
+	if (conn->rx.state == KTCP_RX_UNEXP)
+		ktcp_unexp_unkeep(unexp);
+	ktcp_unexp_put(unexp);
 }
 
 /* Settled messages */
 
 /* A kept message that nobody has taken, whose connection has been over for long; NULL: none */
-static struct ktcp_early *ktcp_early_old(struct ktcp_rdm *rdm)
+static struct ktcp_unexp *ktcp_unexp_old(struct ktcp_rdm *rdm)
 {
 	unsigned long before = jiffies - ktcp_message_timeout();
-	struct ktcp_early *early, *found = NULL;
+	struct ktcp_unexp *unexp, *found = NULL;
 
 	spin_lock_irq(&rdm->soft.lock);
-	list_for_each_entry(early, &rdm->kept, of_rdm) {
-		if (early->full && !early->settled && early->link->over &&
-		    time_before(early->link->over_since, before) &&
-		    kofi_quota_is_wanted(&rdm->room, &early->link->source->kept)) {
-			found = early;
+	list_for_each_entry(unexp, &rdm->kept, of_rdm) {
+		if (unexp->full && !unexp->settled && unexp->link->over &&
+		    time_before(unexp->link->over_since, before) &&
+		    kofi_quota_is_wanted(&rdm->room, &unexp->link->source->kept)) {
+			found = unexp;
 			/* It is looked at once */
-			list_del_init(&early->of_rdm);
+			list_del_init(&unexp->of_rdm);
 			break;
 		}
 	}
@@ -631,32 +631,32 @@ static struct ktcp_early *ktcp_early_old(struct ktcp_rdm *rdm)
  * Makes room, by the worker of the endpoint, which is the only one that finishes messages whose
  * connection is over
  */
-static void ktcp_early_drop_old(struct ktcp_rdm *rdm)
+static void ktcp_unexp_drop_old(struct ktcp_rdm *rdm)
 {
-	struct ktcp_early *early;
+	struct ktcp_unexp *unexp;
 	int i;
 
 	if (!READ_ONCE(rdm->pressed))
 		return;
 	WRITE_ONCE(rdm->pressed, false);
-	for (i = 0; i < KTCP_EARLY_DROPS; i++) {
-		early = ktcp_early_old(rdm);
-		if (!early)
+	for (i = 0; i < KTCP_UNEXP_DROPS; i++) {
+		unexp = ktcp_unexp_old(rdm);
+		if (!unexp)
 			break;
-		/* If a receive has taken it meanwhile, ktcp_early_settle() finishes it */
-		if (kofi_srx_withdraw_unclaimed(early->link->conn.at->srx, &early->msg))
-			ktcp_early_finish(early);
+		/* If a receive has taken it meanwhile, ktcp_unexp_settle() finishes it */
+		if (kofi_srx_withdraw_unclaimed(unexp->link->conn.at->srx, &unexp->msg))
+			ktcp_unexp_finish(unexp);
 	}
 	spin_lock_irq(&rdm->soft.lock);
-	ktcp_early_wake(rdm, &rdm->room);
-	ktcp_early_wake(rdm, &rdm->offer_room);
+	ktcp_unexp_wake(rdm, &rdm->room);
+	ktcp_unexp_wake(rdm, &rdm->offer_room);
 	if (ktcp_rdm_is_hungry(rdm))
-		queue_delayed_work(ktcp_wq, &rdm->press, KTCP_EARLY_PRESS);
+		queue_delayed_work(ktcp_wq, &rdm->press, KTCP_UNEXP_PRESS);
 	spin_unlock_irq(&rdm->soft.lock);
 }
 
 /* Delayed work ktcp_rdm.press: a message has found no room */
-void ktcp_early_press(struct work_struct *work)
+void ktcp_unexp_press(struct work_struct *work)
 {
 	struct ktcp_rdm *rdm = container_of(to_delayed_work(work), struct ktcp_rdm, press);
 
@@ -665,58 +665,58 @@ void ktcp_early_press(struct work_struct *work)
 }
 
 /**
- * ktcp_early_settle() - Finish the early messages that have been settled, or are dropped
+ * ktcp_unexp_settle() - Finish the unexpected messages that have been settled, or are dropped
  * @rdm: the endpoint, by its worker
  *
  * Context: may sleep.
  */
-void ktcp_early_settle(struct ktcp_rdm *rdm)
+void ktcp_unexp_settle(struct ktcp_rdm *rdm)
 {
-	struct ktcp_early *early, *next;
+	struct ktcp_unexp *unexp, *next;
 	LIST_HEAD(settled);
 
-	ktcp_early_drop_old(rdm);
+	ktcp_unexp_drop_old(rdm);
 	spin_lock_irq(&rdm->soft.lock);
 	list_splice_init(&rdm->settled, &settled);
 	spin_unlock_irq(&rdm->soft.lock);
-	list_for_each_entry_safe(early, next, &settled, entry) {
-		list_del(&early->entry);
-		ktcp_early_finish(early);
+	list_for_each_entry_safe(unexp, next, &settled, entry) {
+		list_del(&unexp->entry);
+		ktcp_unexp_finish(unexp);
 		cond_resched();
 	}
 }
 
 /* struct kofi_srx_ops */
 
-static void ktcp_early_decide(struct kofi_srx_msg *msg, struct kofi_rx *rx)
+static void ktcp_unexp_decide(struct kofi_srx_msg *msg, struct kofi_rx *rx)
 {
-	struct ktcp_early *early = to_ktcp_early(msg);
-	struct ktcp_link *link = early->link;
+	struct ktcp_unexp *unexp = to_ktcp_unexp(msg);
+	struct ktcp_link *link = unexp->link;
 	struct ktcp_rdm *rdm = link->rdm;
 	unsigned long flags;
 
 	spin_lock_irqsave(&rdm->soft.lock, flags);
-	early->rx = rx;
-	early->settled = true;
-	if (early->full && !early->number) {
-		list_add_tail(&early->entry, &rdm->settled);
+	unexp->rx = rx;
+	unexp->settled = true;
+	if (unexp->full && !unexp->number) {
+		list_add_tail(&unexp->entry, &rdm->settled);
 		kofi_soft_kick(&rdm->soft);
 	} else {
-		if (early->full)
-			list_add_tail(&early->entry, &link->settled);
+		if (unexp->full)
+			list_add_tail(&unexp->entry, &link->settled);
 		ktcp_kick(&link->conn);
 	}
 	spin_unlock_irqrestore(&rdm->soft.lock, flags);
 }
 
-static void ktcp_early_start(struct kofi_rx *rx, struct kofi_srx_msg *msg)
+static void ktcp_unexp_start(struct kofi_rx *rx, struct kofi_srx_msg *msg)
 {
-	ktcp_early_decide(msg, rx);
+	ktcp_unexp_decide(msg, rx);
 }
 
-static void ktcp_early_discard(struct kofi_srx_msg *msg)
+static void ktcp_unexp_discard(struct kofi_srx_msg *msg)
 {
-	ktcp_early_decide(msg, NULL);
+	ktcp_unexp_decide(msg, NULL);
 }
 
 void ktcp_rdm_resume(struct kofi_srx *srx)
@@ -743,23 +743,23 @@ void ktcp_rdm_unstall(struct ktcp_rdm *rdm)
 	spin_unlock_irqrestore(&rdm->soft.lock, flags);
 }
 
-static void ktcp_early_sender(const struct kofi_srx_msg *msg, fi_addr_t *src_addr,
+static void ktcp_unexp_sender(const struct kofi_srx_msg *msg, fi_addr_t *src_addr,
 			      fi_addr_t *source)
 {
-	const struct ktcp_early *early = container_of(msg, struct ktcp_early, msg);
+	const struct ktcp_unexp *unexp = container_of(msg, struct ktcp_unexp, msg);
 
-	ktcp_link_source(&early->link->conn, src_addr, source);
+	ktcp_link_source(&unexp->link->conn, src_addr, source);
 }
 
-static unsigned long ktcp_early_changes(const struct kofi_srx *srx)
+static unsigned long ktcp_unexp_changes(const struct kofi_srx *srx)
 {
 	return kofi_av_changes(kofi_soft_av(container_of(srx, struct kofi_soft_ep, own_srx)));
 }
 
 const struct kofi_srx_ops ktcp_rdm_srx_ops = {
-	.start		= ktcp_early_start,
-	.discard	= ktcp_early_discard,
+	.start		= ktcp_unexp_start,
+	.discard	= ktcp_unexp_discard,
 	.resume		= ktcp_rdm_resume,
-	.sender		= ktcp_early_sender,
-	.changes	= ktcp_early_changes,
+	.sender		= ktcp_unexp_sender,
+	.changes	= ktcp_unexp_changes,
 };
