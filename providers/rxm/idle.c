@@ -72,8 +72,7 @@ static bool rxm_is_quiet(const struct rxm_conn *conn)
 	if (!list_empty(&conn->offered) || !list_empty(&conn->read) ||
 	    !list_empty(&conn->atomics) || !list_empty(&conn->responses) ||
 	    !list_empty(&conn->rndvs) || !list_empty(&conn->answers) ||
-	    !list_empty(&conn->asked) || !list_empty(&conn->writing) ||
-	    !list_empty(&conn->wrote) || !list_empty(&conn->writes) || conn->nwrites)
+	    !list_empty(&conn->invited) || conn->to_write)
 		return false;
 	for (i = 0; i < RXM_READS; i++)
 		if (conn->reads[i].rndv)

@@ -171,6 +171,8 @@ int rxm_offer_asked(struct rxm_conn *conn, u64 msg_id, const struct rxm_wire_rnd
 	if (op) {
 		rxm_offer_set_target(op, wire);
 		list_move_tail(&op->soft.entry, &conn->asked);
+		op->is_asked = true;
+		conn->to_write++;
 		rxm_conn_ready(conn);
 		kofi_soft_kick(&ep->soft);
 	}
@@ -270,6 +272,7 @@ bool rxm_offer_wrote(struct rxm_conn *conn, struct rxm_buf *buf)
 	if (!op)
 		return false;
 	list_del_init(&op->entry);
+	conn->to_write--;
 	/* The packet is what the message has waited for */
 	buf->op = to_rxm_op(op);
 	*buf->hdr = (struct rxm_wire_hdr) {

@@ -84,11 +84,7 @@ static bool rxm_peer_waits(const struct rxm_conn *conn)
 {
 	return !list_empty(&conn->read) || !list_empty(&conn->rndvs) ||
 	       !list_empty(&conn->answers) || !list_empty(&conn->responses) ||
-	       !list_empty(&conn->asked) || !list_empty(&conn->writing) ||
-	       !list_empty(&conn->wrote) ||
-	       !list_empty(&conn->writes) || !list_empty(&conn->invites) ||
-	       !list_empty(&conn->written) ||
-	       conn->leave_due || conn->stay_due;
+	       conn->to_write || conn->leave_due || conn->stay_due;
 }
 
 /**

@@ -58,10 +58,12 @@ void rxm_rndv_begin(struct rxm_conn *conn, struct kofi_rx *rx, u64 msg_id,
 		.size	= rx ? kofi_rx_len(rx) : 0,
 	};
 	spin_lock_irqsave(&ep->soft.lock, flags);
-	if (rxm_writes_rndv())
+	if (rxm_writes_rndv()) {
 		list_add_tail(&rndv->entry, &conn->writes);
-	else
+		conn->to_write++;
+	} else {
 		list_add_tail(&rndv->entry, rndv->size ? &conn->rndvs : &conn->answers);
+	}
 	rxm_conn_ready(conn);
 	kofi_soft_kick(&ep->soft);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);

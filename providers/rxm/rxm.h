@@ -172,7 +172,8 @@ struct rxm_regs {
  * @iter: local buffers of a read or a write, from @sent on
  * @prepared: it has been decided whether the message is offered
  * @regs: regions of an offered message; none: the message is not offered
- * @asked: bytes of an offered message that the peer wants written
+ * @is_asked: the peer wants the offered message written; guarded by kofi_soft_ep.lock
+ * @asked: so many bytes of it
  */
 struct rxm_op {
 	struct kofi_soft_op	soft;
@@ -185,6 +186,7 @@ struct rxm_op {
 	struct iov_iter		iter;
 	bool			prepared;
 	struct rxm_regs		regs;
+	bool			is_asked;
 	size_t			asked;
 };
 
@@ -403,6 +405,8 @@ enum rxm_conn_state {
  * @invited: those that it writes
  * @written: those that it has written
  * @nwrites: how many there are in the last three, and on their way there
+ * @to_write: messages in @asked, @writing, @wrote, @writes, @invites and @written, and on their way;
+ *	guarded by kofi_soft_ep.lock
  * @page_iov: pages of vmalloc memory that a read may have
  * @rx_lock: guards the next three; taken with interrupts off
  * @rx_busy: a task deals with what has come
@@ -480,6 +484,7 @@ struct rxm_conn {
 	struct list_head	invited;
 	struct list_head	written;
 	unsigned int		nwrites;
+	unsigned int		to_write;
 	size_t			page_iov;
 	spinlock_t		rx_lock;	/* see above */
 	bool			rx_busy;

@@ -77,6 +77,7 @@ static struct rxm_op *rxm_tx_begin(struct rxm_peer *peer)
 	op->packets = 1;
 	op->begun = false;
 	op->prepared = false;
+	op->is_asked = false;
 	op->regs.count = 0;
 	op->regs.copy = NULL;
 	if (rxm_is_rma(op))
@@ -260,6 +261,7 @@ static void rxm_tx_withdraw(struct rxm_conn *conn, struct rxm_op *op)
 		op->packets--;
 		list_del_init(&op->soft.entry);
 		conn->natomics -= rxm_is_atomic(op);
+		conn->to_write -= op->is_asked;
 	}
 	spin_unlock_irqrestore(&conn->ep->soft.lock, flags);
 }

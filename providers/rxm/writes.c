@@ -157,6 +157,7 @@ bool rxm_write_invite(struct rxm_conn *conn, struct rxm_buf *buf, size_t *len)
 	*len = sizeof(struct rxm_wire_rndv);
 	rxm_write_time(conn, rndv);
 	list_move_tail(&rndv->entry, &conn->invited);
+	conn->to_write--;
 	return true;
 }
 
@@ -180,6 +181,7 @@ int rxm_write_done(struct rxm_conn *conn, u64 msg_id)
 		if (rndv->msg_id != msg_id)
 			continue;
 		list_move_tail(&rndv->entry, &conn->written);
+		conn->to_write++;
 		rxm_conn_ready(conn);
 		kofi_soft_kick(&ep->soft);
 		ret = 0;
@@ -212,6 +214,7 @@ static void rxm_writes_put(struct rxm_conn *conn, struct list_head *list, int er
 	while ((rndv = list_first_entry_or_null(list, struct rxm_rndv, entry))) {
 		list_del(&rndv->entry);
 		conn->nwrites -= list != &conn->writes;
+		conn->to_write -= list != &conn->invited;
 		spin_unlock_irq(&ep->soft.lock);
 		rxm_regs_close(&rndv->regs);
 		if (!err)
