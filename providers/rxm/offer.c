@@ -19,9 +19,9 @@
  *			is in rxm_conn.wrote
  *	over		RXM_WIRE_RNDV_WRITE_DONE has completed
  *
- * What is sent behind a write comes behind it (FI_ORDER_SAW).  The end of the writes waits for their
- * completions nevertheless: libfabric does not know a message yet, and loses it, if the end comes
- * before its own completion of RXM_WIRE_RNDV_WRITE_DATA.
+ * What is sent behind a write comes behind it (FI_ORDER_SAW).  The end of the writes waits for
+ * their completions nevertheless: libfabric does not know a message yet, and loses it, if the end
+ * comes before its own completion of RXM_WIRE_RNDV_WRITE_DATA.
  *
  * Messages above RXM_SAR_MAX are offered, and those that are to have been delivered when they
  * complete (FI_DELIVERY_COMPLETE), as the peer answers when the message is in its receive.  A

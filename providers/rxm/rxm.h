@@ -405,8 +405,8 @@ enum rxm_conn_state {
  * @invited: those that it writes
  * @written: those that it has written
  * @nwrites: how many there are in the last three, and on their way there
- * @to_write: messages in @asked, @writing, @wrote, @writes, @invites and @written, and on their way;
- *	guarded by kofi_soft_ep.lock
+ * @to_write: messages in @asked, @writing, @wrote, @writes, @invites and @written, and on their
+ *	way; guarded by kofi_soft_ep.lock
  * @page_iov: pages of vmalloc memory that a read may have
  * @rx_lock: guards the next three; taken with interrupts off
  * @rx_busy: a task deals with what has come
