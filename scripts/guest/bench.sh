@@ -131,6 +131,9 @@ cases_rxe()
 	rxm.lat.64 again 4 pingpong size=64 count=20 rounds=80 $rxm base=msg
 	rxm.rate.64.d128 again 2 stream depth=128 count=256 rounds=100 $rxm base=msg
 	rxm.bw.1m again 2 stream size=1048576 depth=4 count=16 rounds=20 $rxm base=msg
+	rxm.match.100 beside match depth=100 match depth=1 count=500 rounds=20 $rxm
+	rxm.match.10k beside match depth=10000 match depth=1 count=500 rounds=20 $rxm
+	rxm.meet.500 meets 500 1 map $rxm
 	- cpus 2
 	lat.64.smp pingpong size=64 count=20 rounds=200
 	rate.64.d128.smp stream depth=128 count=256 rounds=100
@@ -166,7 +169,7 @@ cases_tcp()
 	rdm.bw.1m again 2 stream size=1048576 depth=4 count=16 rounds=20 ctx=process $rdm
 	rdm.match.100 beside match depth=100 match depth=1 count=500 rounds=20 prov=tcp ep=rdm
 	rdm.match.10k beside match depth=10000 match depth=1 count=500 rounds=20 prov=tcp ep=rdm
-	rdm.meet.2k meets 2000 5
+	rdm.meet.2k meets 2000 5 sock prov=tcp ep=rdm
 	- cpus 2
 	tcp.lat.64.user user_tcp 64 1000 15
 	tcp.lat.1m.user user_tcp 1048576 50 9
@@ -490,11 +493,14 @@ beside()
 	sed 's/ kofi / raw /' /tmp/beside
 }
 
-# meets CASE COUNT ROUNDS: so many peers are connected at once, beside as many sockets one by one
+# meets CASE COUNT ROUNDS BASE WORD...: so many peers are connected at once, beside as many
+# connections of a baseline one by one
 meets()
 {
-	perf_case "$1" meet side=kofi count="$2" rounds="$3" prov=tcp ep=rdm
-	perf_case "$1" setup side=raw count="$2" rounds="$3" base=sock
+	key=$1 count=$2 rounds=$3 base=$4
+	shift 4
+	perf_case "$key" meet side=kofi count="$count" rounds="$rounds" "$@"
+	perf_case "$key" setup side=raw count="$count" rounds="$rounds" base="$base"
 }
 
 # user_listens PID: wait until a process that must stay alive listens.
