@@ -233,6 +233,8 @@ void kofi_soft_net_exit(struct fid_fabric *fid_fabric)
 	/* Wait for lookups in that namespace, and for the work that they have queued */
 	synchronize_rcu_expedited();
 	flush_workqueue(fabric->type->wq);
+	/* And for workers of endpoints, which the ends of connections have queued once more */
+	flush_workqueue(fabric->type->wq);
 	kofi_cqs_end(&fabric->cqs, -ENODEV);
 }
 EXPORT_SYMBOL_GPL(kofi_soft_net_exit);
