@@ -255,12 +255,17 @@ static bool is_access(const struct cause *cause)
 }
 
 /*
- * What kofi_rxm has in place of an error of tcp without connections: of an access by verbs the
- * error of verbs, or, if the end of the connection is noticed first, that of tcp
+ * What kofi_rxm has in place of an error of tcp without connections: of an access by loop the error
+ * of loop, and of one by verbs that of verbs, or, if the end of the connection is noticed first,
+ * that of tcp
  */
 static int err_of_rxm(const struct fi_info *info, const struct cause *cause, int err)
 {
-	if (strncmp(info->fabric_attr->prov_name, "verbs", 5) ||
+	const char *prov = info->fabric_attr->prov_name;
+
+	if (!strncmp(prov, "loop", 4) && is_access(cause))
+		return cause->err[LOOP_RDM];
+	if (strncmp(prov, "verbs", 5) ||
 	    (cause->happens != delivery_key && !is_access(cause)))
 		return cause->err[TCP_RDM];
 	return err == ECONNRESET ? ECONNRESET : cause->err[ROCE];

@@ -9,12 +9,12 @@
 # parts_all: of the whole tree, those that take longest first. Where a suite needs an RDMA
 # device, it runs on rxe0 and, in a kernel of its own, on siw0 (iWARP); the suites that any
 # provider has to pass also run on kofi_loop and on kofi_tcp, without a device, and on kofi_rxm
-# over kofi_tcp and over rxe0, where calls at random are made, too.
+# over kofi_loop, kofi_tcp and rxe0; calls at random are made over the latter two, too.
 parts_all()
 {
 	echo kofi_verbs_test
 	echo kofi_verbs_test-siw
-	printf 'kofi_conformance_test-%s\n' siw loop tcp 'tcp;ofi_rxm' 'verbs;ofi_rxm'
+	printf 'kofi_conformance_test-%s\n' siw loop tcp 'loop;ofi_rxm' 'tcp;ofi_rxm' 'verbs;ofi_rxm'
 	printf 'kofi_stress_test-%s\n' 'tcp;ofi_rxm' 'verbs;ofi_rxm'
 	# User-Mode Linux has no PCI devices
 	sed -n 's/^obj-m += \(kofi_.*_test\)\.o$/\1/p' "$KOFI_TOP"/kunit/*/Kbuild |
