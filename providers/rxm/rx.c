@@ -10,7 +10,7 @@
  * bounded for the connection, its address and the endpoint (rxm_ep.quota), so that the packets
  * behind it go on.  Memory is allocated without waiting.  If there is none, or a bound is reached,
  * the message waits in its buffer (rxm_conn.head), and the packets behind it wait, too; a receive
- * finds the message all the same.  It is kept after all when an unexpected message has gone.  If
+ * finds the message there.  It is kept later, when another unexpected message has gone.  If
  * the engine of kofi/srx.h has no room for one more message, the packet waits without being known
  * to it.
  *
