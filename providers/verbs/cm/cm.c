@@ -229,6 +229,18 @@ static void verbs_ep_unreachable(struct verbs_ep *ep, int status)
 		verbs_ep_fail(ep, ETIMEDOUT, -status, 0);
 }
 
+/*
+ * Over iWARP the peer has answered: it may use the connection at once, and break it before the
+ * answer has been dealt with here
+ */
+static void verbs_ep_connect_error(struct verbs_ep *ep, int status)
+{
+	if (ep->iwarp && ep->kep.conn.state == KOFI_CONN_CONNECTING)
+		verbs_ep_fail(ep, ECONNRESET, -status, 0);
+	else
+		verbs_ep_unreachable(ep, status);
+}
+
 static void verbs_ep_conn_param(struct verbs_ep *ep,
 				struct rdma_conn_param *param)
 {
@@ -282,9 +294,11 @@ static void verbs_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
 	case RDMA_CM_EVENT_ROUTE_ERROR:
-	case RDMA_CM_EVENT_CONNECT_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:
 		verbs_ep_unreachable(ep, event->status);
+		break;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		verbs_ep_connect_error(ep, event->status);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 	case RDMA_CM_EVENT_ADDR_CHANGE:
