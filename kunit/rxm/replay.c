@@ -151,6 +151,8 @@ static const char *replay_valid(struct replay_conn *conn, const struct rxm_wire_
 		return len >= sizeof(*resp) &&
 		       be32_to_cpu(resp->result_len) + sizeof(*resp) == len ?
 		       NULL : "a response has another length than its packet";
+	case RXM_WIRE_CREDIT:
+		return len || !hdr->ctrl.credits ? "a grant of nothing, or with a payload" : NULL;
 	case RXM_WIRE_LEAVE:
 	case RXM_WIRE_STAY:
 		return len ? "a packet of an idle connection has a payload" : NULL;

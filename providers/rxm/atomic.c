@@ -302,6 +302,8 @@ int rxm_respond(struct rxm_conn *conn)
 	for (;;) {
 		spin_lock_irq(&ep->soft.lock);
 		buf = list_first_entry_or_null(&conn->responses, struct rxm_buf, entry);
+		if (buf && !rxm_credit_get(conn))
+			buf = NULL;
 		if (buf)
 			list_del_init(&buf->entry);
 		spin_unlock_irq(&ep->soft.lock);

@@ -298,6 +298,7 @@ static void rxm_opened(struct rxm_conn *conn)
 	spin_lock_irq(&ep->soft.lock);
 	conn->state = RXM_OPEN;
 	rxm_conn_ready(conn);
+	rxm_credit_check(conn);
 	kofi_soft_kick(&ep->soft);
 	spin_unlock_irq(&ep->soft.lock);
 }
@@ -310,7 +311,7 @@ static void rxm_dial(struct rxm_ep *ep, struct rxm_peer *peer)
 		.ctrl_version	= RXM_WIRE_CTRL_VERSION,
 		.op_version	= RXM_WIRE_OP_VERSION,
 		.port		= kofi_addr_port(&ep->name),
-		.flow_ctrl	= RXM_WIRE_FLOW_OFF,
+		.flow_ctrl	= rxm_credit_flow(ep),
 		.eager_limit	= rxm_eager(),
 		.rx_size	= RXM_RX,
 	};
@@ -359,6 +360,17 @@ static void rxm_settle_peers(struct rxm_ep *ep)
 
 /* Requests of peers */
 
+/* Do both ends count credits, or neither need?  Otherwise the peer would end the connection */
+static bool rxm_flow_fits(const struct rxm_ep *ep, const struct sockaddr_storage *addr,
+			  u8 flow_ctrl, u32 rx_size)
+{
+	if (rxm_credit_fits(ep, flow_ctrl, rx_size))
+		return true;
+	pr_debug_ratelimited("%pISpc counts no credits, flow control %u, receives %u\n", addr,
+			     flow_ctrl, rx_size);
+	return false;
+}
+
 /* Reads a request, and the address of its sender; returns whether both ends fit */
 static bool rxm_request_get(const struct rxm_ep *ep, const struct fi_info *info, const void *data,
 			    size_t len, struct rxm_wire_request *msg,
@@ -371,7 +383,7 @@ static bool rxm_request_get(const struct rxm_ep *ep, const struct fi_info *info,
 	    addr->ss_family != ep->name.ss_family)
 		return false;
 	kofi_addr_set_port(addr, msg->port);
-	return true;
+	return rxm_flow_fits(ep, addr, msg->flow_ctrl, msg->rx_size);
 }
 
 /* May one more connection from an address be accepted? */
@@ -432,7 +444,7 @@ static void rxm_accept(struct rxm_ep *ep, struct fi_info *info, const struct rxm
 	struct rxm_peer *peer = self ? NULL : rxm_peer_get(ep, addr);
 	struct rxm_wire_accept answer = {
 		.rx_size	= RXM_RX,
-		.flow_ctrl	= RXM_WIRE_FLOW_OFF,
+		.flow_ctrl	= rxm_credit_flow(ep),
 		.kofi		= RXM_WIRE_KOFI,
 	};
 	struct rxm_conn *conn = NULL;
@@ -451,6 +463,8 @@ static void rxm_accept(struct rxm_ep *ep, struct fi_info *info, const struct rxm
 	conn->peer_id = msg->conn_id;
 	conn->pid = msg->conn_id >> 32;
 	answer.conn_id = (u64)ep->pid << 32 | conn->id;
+	/* No grant has come before the answer */
+	rxm_credit_begin(conn, msg->rx_size);
 	ret = fi_accept(conn->lower, &answer, sizeof(answer));
 	if (ret)
 		rxm_lost(conn, -ret);
@@ -495,6 +509,11 @@ static void rxm_connected(struct rxm_conn *conn, const void *data, size_t len)
 			return;
 		}
 		memcpy(&msg, data, sizeof(msg));
+		if (!rxm_flow_fits(conn->ep, &conn->addr, msg.flow_ctrl, msg.rx_size) ||
+		    rxm_credit_begin(conn, msg.rx_size)) {
+			rxm_lost(conn, ECONNREFUSED);
+			return;
+		}
 		conn->peer_id = msg.conn_id;
 		conn->pid = msg.conn_id >> 32;
 		if (rxm_idle_begin(conn, &msg))

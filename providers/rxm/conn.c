@@ -3,7 +3,7 @@
  * Connections: a lower endpoint each, with completion queues and buffers of its own.
  *
  * The receives of a connection are its own, so a peer takes none of another peer's.  What a peer
- * sends beyond them waits at the peer.
+ * sends beyond them waits at the peer: the lower provider sees to that, or credits do (credit.c).
  *
  * A connection is opened and closed by rxm_ep.cm only.  Meanwhile callbacks of the lower queue
  * use it, and tasks that send or receive, each of which counts as a user (rxm_conn_use(),
@@ -77,6 +77,7 @@ static struct rxm_conn *rxm_conn_new(struct rxm_ep *ep, const struct sockaddr_st
 	conn->head.conn = conn;
 	INIT_LIST_HEAD(&conn->broken);
 	INIT_LIST_HEAD(&conn->free);
+	INIT_LIST_HEAD(&conn->credits.spare);
 	INIT_LIST_HEAD(&conn->ready);
 	INIT_LIST_HEAD(&conn->stalled);
 	INIT_LIST_HEAD(&conn->kept);
@@ -112,6 +113,8 @@ static struct rxm_conn *rxm_conn_new(struct rxm_ep *ep, const struct sockaddr_st
 	}
 	for (i = 0; i < RXM_TX; i++)
 		list_add_tail(&conn->tx[i].entry, &conn->free);
+	if (ep->credits)
+		rxm_credit_init(conn);
 	return conn;
 }
 

@@ -57,6 +57,43 @@ static struct kofi_ep_limits rxm_rc_limits __ro_after_init = {
 	.av		= true,
 };
 
+/* Over iWARP, which does not say either when the peer has a message */
+static struct kofi_ep_limits rxm_iwarp_limits __ro_after_init = {
+	.cntr_dirs	= RXM_CNTR_DIRS,
+	.tx_op_flags	= RXM_TX_OP_FLAGS & ~FI_TRANSMIT_COMPLETE,
+	.rx_op_flags	= RXM_RX_OP_FLAGS,
+	.tx_flags	= RXM_TX_FLAGS & ~FI_TRANSMIT_COMPLETE,
+	.recv_flags	= RXM_RECV_FLAGS,
+	.trecv_flags	= RXM_TRECV_FLAGS,
+	.av		= true,
+};
+
+/* With writes, which have no remote CQ data there */
+static struct kofi_ep_limits rxm_iwarp_rma_limits __ro_after_init = {
+	.cntr_dirs	= RXM_CNTR_DIRS,
+	.tx_op_flags	= RXM_TX_OP_FLAGS & ~FI_TRANSMIT_COMPLETE,
+	.rx_op_flags	= RXM_RX_OP_FLAGS,
+	.tx_flags	= RXM_TX_FLAGS & ~(FI_TRANSMIT_COMPLETE | FI_REMOTE_CQ_DATA),
+	.recv_flags	= RXM_RECV_FLAGS,
+	.trecv_flags	= RXM_TRECV_FLAGS,
+	.av		= true,
+};
+
+/**
+ * rxm_ep_limits() - Get what endpoints may be asked for
+ * @protocol: of lower endpoints
+ * @rma: with reads and writes
+ *
+ * Context: any.
+ * Return: the limits.
+ */
+const struct kofi_ep_limits *rxm_ep_limits(u32 protocol, bool rma)
+{
+	if (protocol == FI_PROTO_IWARP)
+		return rma ? &rxm_iwarp_rma_limits : &rxm_iwarp_limits;
+	return rma && rxm_is_qp(protocol) ? &rxm_rc_limits : &rxm_limits;
+}
+
 /**
  * rxm_limits_set() - Set the limits that the eager limit decides
  *
@@ -69,6 +106,8 @@ void __init rxm_limits_set(void)
 
 	rxm_limits.max_atomic_size = round_down(room / 2, sizeof(u64));
 	rxm_rc_limits.max_atomic_size = rxm_limits.max_atomic_size;
+	rxm_iwarp_limits.max_atomic_size = rxm_limits.max_atomic_size;
+	rxm_iwarp_rma_limits.max_atomic_size = rxm_limits.max_atomic_size;
 }
 
 /* Routing */
@@ -417,7 +456,8 @@ static int rxm_listen(struct rxm_ep *ep, struct fid_domain *domain, const struct
 	ret = rxm_lower_info(fabric, to_rxm_domain(domain), info, &ep->info);
 	if (ret)
 		return ret;
-	ep->errors_end_conn = to_rxm_domain(domain)->is_rc;
+	ep->errors_end_conn = rxm_is_qp(to_rxm_domain(domain)->protocol);
+	ep->credits = to_rxm_domain(domain)->credits;
 	ret = fi_eq_open(fabric->lower, &attr, &ep->eq, ep);
 	if (!ret)
 		ret = fi_passive_ep(fabric->lower, ep->info, &ep->pep, ep);
@@ -491,12 +531,11 @@ int rxm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 		.directed	= info->caps & FI_DIRECTED_RECV,
 	};
 	struct kofi_soft_fabric *fabric = to_kofi_soft_domain(domain)->fabric;
-	const struct kofi_ep_limits *limits = &rxm_limits;
+	const struct kofi_ep_limits *limits =
+		rxm_ep_limits(to_rxm_domain(domain)->protocol, info->caps & FI_RMA);
 	struct rxm_ep *ep;
 	int ret;
 
-	if (info->caps & FI_RMA && to_rxm_domain(domain)->is_rc)
-		limits = &rxm_rc_limits;
 	if (info->ep_attr->type != FI_EP_RDM)
 		return kofi_refuse("endpoint", -EINVAL, "info->ep_attr->type is %d; there is FI_EP_RDM",
 				   info->ep_attr->type);

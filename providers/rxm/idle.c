@@ -15,7 +15,8 @@
  *	sends again
  *
  * What is sent by a connection comes in order, and RXM_WIRE_LEAVE is behind all of it.  So nothing
- * of either end is on its way when the connection is closed.
+ * of either end is on its way when the connection is closed, but for a grant, of which no other
+ * connection is in need.
  *
  * Only kOFI answers, and says so when it accepts (RXM_WIRE_KOFI).  A request has no room for that,
  * so the end that has accepted does not ask.  Connections with libfabric stay.
@@ -46,13 +47,14 @@ static u64 rxm_idle_use(const struct rxm_conn *conn)
 	return conn->sent + conn->moved + READ_ONCE(conn->taken);
 }
 
-static bool rxm_has_all(const struct list_head *free, unsigned int count)
+static unsigned int rxm_count(const struct list_head *free)
 {
 	const struct list_head *entry;
+	unsigned int count = 0;
 
 	list_for_each(entry, free)
-		count--;
-	return !count;
+		count++;
+	return count;
 }
 
 static bool rxm_has_posted(const struct rxm_conn *conn)
@@ -77,7 +79,8 @@ static bool rxm_is_quiet(const struct rxm_conn *conn)
 	for (i = 0; i < RXM_READS; i++)
 		if (conn->reads[i].rndv)
 			return false;
-	return rxm_has_all(&conn->free, RXM_TX) && rxm_has_all(&conn->rmas_free, RXM_RMAS);
+	return rxm_count(&conn->free) + rxm_count(&conn->credits.spare) == RXM_TX &&
+	       rxm_count(&conn->rmas_free) == RXM_RMAS;
 }
 
 /**

@@ -3,8 +3,8 @@
  * What fi_getinfo() finds: one endpoint without connections for each lower result that qualifies.
  *
  * A lower result qualifies if it has connected endpoints at an address of its own, which peers know
- * the endpoint by, if packets and connection data fit, and if a message that finds no receive
- * waits: this provider counts no credits (see Documentation/wire-rxm.rst).
+ * the endpoint by, and if packets and connection data fit.  A message that finds no receive waits:
+ * the lower provider sees to that, or this one counts credits (credit.c).
  *
  * Reads and writes are those of the lower endpoint, and keys are those of the lower domain, which
  * has the mr_mode that the client can follow.  If the lower provider needs more, its domain has
@@ -92,8 +92,6 @@ static const char *rxm_unfit(const struct fi_info *lower)
 		return "a packet does not fit into a message of the lower endpoint";
 	if (lower->tx_attr->size < RXM_LOWER_TX || lower->rx_attr->size < RXM_RX)
 		return "the queues of the lower endpoint are too short";
-	if (lower->domain_attr->resource_mgmt != FI_RM_ENABLED)
-		return "a message that finds no receive would end the lower connection";
 	/* The end of a message that the peer has written must not come before the message */
 	if (!(lower->tx_attr->msg_order & FI_ORDER_SAW))
 		return "what is sent may come before what was written";
@@ -113,7 +111,6 @@ static void rxm_info_set(struct fi_info *info, const struct fi_info *hints)
 
 	*info->tx_attr = (struct fi_tx_attr) {
 		.caps		= RXM_TX_CAPS,
-		.op_flags	= rxm_limits.tx_op_flags,
 		.msg_order	= FI_ORDER_SAS,
 		.comp_order	= FI_ORDER_NONE,
 		.inject_size	= KOFI_OP_INJECT,
@@ -147,6 +144,7 @@ static void rxm_info_set(struct fi_info *info, const struct fi_info *hints)
 	domain->threading = FI_THREAD_SAFE;
 	domain->control_progress = FI_PROGRESS_AUTO;
 	domain->data_progress = FI_PROGRESS_AUTO;
+	domain->resource_mgmt = FI_RM_ENABLED;
 	domain->av_type = FI_AV_UNSPEC;
 	domain->mode = 0;
 	domain->mr_mode = 0;
@@ -224,11 +222,10 @@ static void rxm_info_add_rma(struct fi_info *info, const struct fi_info *lower,
 	info->ep_attr->max_order_waw_size = lower->ep_attr->max_order_waw_size;
 	info->domain_attr->mr_mode = lower->domain_attr->mr_mode;
 	/* A message has more bits of data than a write, and its delivery can be seen to */
-	if (rxm_wants_rma(hints)) {
+	if (rxm_wants_rma(hints))
 		info->domain_attr->cq_data_size = lower->domain_attr->cq_data_size;
-		if (rxm_is_rc(lower))
-			info->tx_attr->op_flags &= ~FI_DELIVERY_COMPLETE;
-	}
+	info->tx_attr->op_flags = rxm_ep_limits(lower->ep_attr->protocol,
+						rxm_wants_rma(hints))->tx_op_flags;
 	info->domain_attr->mr_iov_limit = lower->domain_attr->mr_iov_limit;
 	info->domain_attr->mr_cnt = lower->domain_attr->mr_cnt;
 	info->domain_attr->mr_gap_align = lower->domain_attr->mr_gap_align;

@@ -47,14 +47,16 @@ static int rxm_domain_open(struct fid_fabric *fid_fabric, struct fi_info *info,
 	struct fid_domain *lower;
 	struct fi_info *lower_info;
 	int ret, mr_mode;
-	bool is_rc;
+	bool credits;
+	u32 protocol;
 
 	ret = rxm_lower_info(fabric, NULL, info, &lower_info);
 	if (ret)
 		return ret;
 	ret = fi_domain(fabric->lower, lower_info, &lower, NULL);
 	mr_mode = lower_info->domain_attr->mr_mode;
-	is_rc = rxm_is_rc(lower_info);
+	protocol = lower_info->ep_attr->protocol;
+	credits = lower_info->domain_attr->resource_mgmt != FI_RM_ENABLED;
 	fi_freeinfo(lower_info);
 	if (ret)
 		return ret;
@@ -67,7 +69,8 @@ static int rxm_domain_open(struct fid_fabric *fid_fabric, struct fi_info *info,
 	to_kofi_soft_domain(*fid_domain)->mrs.map.mr_mode = 0;
 	to_rxm_domain(*fid_domain)->lower = lower;
 	to_rxm_domain(*fid_domain)->mr_mode = mr_mode;
-	to_rxm_domain(*fid_domain)->is_rc = is_rc;
+	to_rxm_domain(*fid_domain)->protocol = protocol;
+	to_rxm_domain(*fid_domain)->credits = credits;
 	(*fid_domain)->mr = &rxm_mr_ops;
 	(*fid_domain)->fid.ops = &rxm_domain_fid_ops;
 	return 0;

@@ -84,7 +84,7 @@ static bool rxm_peer_waits(const struct rxm_conn *conn)
 {
 	return !list_empty(&conn->read) || !list_empty(&conn->rndvs) ||
 	       !list_empty(&conn->answers) || !list_empty(&conn->responses) ||
-	       conn->to_write || conn->leave_due || conn->stay_due;
+	       conn->to_write || conn->leave_due || conn->stay_due || conn->grant_due;
 }
 
 /**

@@ -686,6 +686,9 @@ static int rxm_packet(struct rxm_conn *conn, struct rxm_buf *buf)
 		return rxm_atomic_request(conn, buf);
 	case RXM_WIRE_ATOMIC_RESP:
 		return rxm_atomic_answered(conn, buf);
+	case RXM_WIRE_CREDIT:
+		/* It has been taken when it was read */
+		return conn->credits.on ? 0 : -EPROTO;
 	case RXM_WIRE_LEAVE:
 		return rxm_idle_asked(conn, hdr->ctrl.msg_id);
 	case RXM_WIRE_STAY:
@@ -718,6 +721,8 @@ static void rxm_repost(struct rxm_conn *conn, struct rxm_buf *buf)
 	if (fi_recv(conn->lower, buf->hdr, sizeof(*buf->hdr) + rxm_eager(), NULL, FI_ADDR_UNSPEC,
 		    buf))
 		rxm_broken(conn);
+	else if (conn->credits.on)
+		rxm_credit_posted(conn);
 }
 
 /**
@@ -815,25 +820,55 @@ static void rxm_set_stuck(struct rxm_conn *conn, bool stuck)
 		WRITE_ONCE(conn->stuck, stuck);
 }
 
+/* Reads completions behind those that have not been dealt with; 0; or a negative errno */
+static int rxm_read_cq(struct rxm_conn *conn, unsigned int count)
+{
+	struct fi_cq_tagged_entry *end = conn->entries + conn->nentries;
+	ssize_t ret = fi_cq_read(conn->rx_cq, end, count);
+
+	if (ret < 0)
+		return ret == -EAGAIN ? -EAGAIN : -ECONNRESET;
+	conn->nentries += ret;
+	return conn->credits.on ? rxm_credit_came(conn, end, ret) : 0;
+}
+
+/*
+ * The next packet has to wait, and grants may be behind it.  There are no more packets than
+ * receives, as reads and writes of the peer have no completions here.
+ */
+static int rxm_look_ahead(struct rxm_conn *conn)
+{
+	int ret = 0;
+
+	conn->nentries -= conn->next_entry;
+	memmove(conn->entries, conn->entries + conn->next_entry,
+		conn->nentries * sizeof(conn->entries[0]));
+	conn->next_entry = 0;
+	while (!ret && conn->nentries < RXM_RX)
+		ret = rxm_read_cq(conn, RXM_RX - conn->nentries);
+	return ret ? : -EAGAIN;
+}
+
 /*
  * Deals with what has come; 0: with all of it; 1: with so much that others have their turn;
  * -EAGAIN: the rest has to wait
  */
 static int rxm_receive_some(struct rxm_conn *conn)
 {
-	ssize_t count;
 	int i, ret;
 
 	for (i = 0; i < RXM_BUDGET; i++) {
 		if (conn->next_entry == conn->nentries) {
-			count = fi_cq_read(conn->rx_cq, conn->entries, RXM_BATCH);
-			if (count < 0)
-				return count == -EAGAIN ? 0 : -ECONNRESET;
-			conn->nentries = count;
+			conn->nentries = 0;
 			conn->next_entry = 0;
+			ret = rxm_read_cq(conn, RXM_BATCH);
+			if (ret)
+				return ret == -EAGAIN ? 0 : ret;
 		}
 		ret = rxm_arrived(conn, &conn->entries[conn->next_entry]);
 		rxm_set_stuck(conn, ret == -EAGAIN);
+		if (ret == -EAGAIN && conn->credits.on)
+			ret = rxm_look_ahead(conn);
 		if (ret)
 			return ret;
 		WRITE_ONCE(conn->taken, conn->taken + 1);

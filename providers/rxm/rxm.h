@@ -12,7 +12,7 @@
  *	rxm_peer	an address that the endpoint sends to, or hears from (cm.c)
  *	rxm_mr		a region; has a lower region (mr.c)
  *	rxm_conn	a connection with a peer: a lower endpoint, its completion queues and
- *			buffers (conn.c)
+ *			buffers (conn.c), and what it may send (credit.c)
  *	rxm_op		an operation (op.c, tx.c, rma.c, offer.c, atomic.c)
  *	rxm_unexp	a message that has come before its receive (rx.c)
  *
@@ -76,8 +76,8 @@
 #define RXM_READ_MAX		SZ_1M	/* bytes of a read */
 #define RXM_RX			16	/* receives of a connection */
 #define RXM_ATOMICS		(RXM_RX / 2)	/* atomic operations of a connection */
-/* Every receive may become a response */
-#define RXM_LOWER_TX		(RXM_TX + RXM_READS + RXM_RMAS + RXM_RX)
+/* Every receive may become a response, and there may be a grant */
+#define RXM_LOWER_TX		(RXM_TX + RXM_READS + RXM_RMAS + RXM_RX + 1)
 #define RXM_SAR_MAX		8	/* eager limits: above, messages are offered */
 #define RXM_EVENTS		64	/* its writes with data that are unread below */
 #define RXM_SARS		16	/* segmented messages that a peer may send at a time */
@@ -89,7 +89,7 @@
 #define RXM_WATCH		HZ	/* between two looks at what has to end */
 #define RXM_REQUESTS		1024	/* requests that wait to be answered */
 #define RXM_BUDGET		64	/* packets, or events, between two looks at the rest */
-#define RXM_BATCH		8	/* completions that are read at a time */
+#define RXM_BATCH		8	/* completions that are read at a time, up to RXM_RX */
 
 #define RXM_UNEXP_MSGS		512	/* unexpected messages that an endpoint keeps */
 #define RXM_UNEXP_BYTES		SZ_16M	/* and their bytes */
@@ -118,13 +118,15 @@ struct rxm_fabric {
  * @soft: the common part
  * @lower: the domain of the lower provider
  * @mr_mode: of @lower
- * @is_rc: its endpoints are reliable queue pairs
+ * @protocol: of its endpoints
+ * @credits: connections count credits
  */
 struct rxm_domain {
 	struct kofi_soft_domain	soft;
 	struct fid_domain	*lower;
 	int			mr_mode;
-	bool			is_rc;
+	u32			protocol;
+	bool			credits;
 };
 
 /**
@@ -325,6 +327,33 @@ struct rxm_rma {
 };
 
 /**
+ * struct rxm_credits - The packets that either end of a connection may send; guarded by
+ *	kofi_soft_ep.lock
+ * @on: both ends count them
+ * @left: packets that the peer takes, beyond one for each buffer in rxm_conn.free
+ * @most: receives of the peer
+ * @spare: &struct rxm_buf that may be sent when there is a credit
+ * @given: packets that the peer may send
+ * @due: receives that have been posted, and that the peer does not know of
+ * @heard: the peer has sent a packet
+ * @busy: @grant is being sent
+ * @grant: buffer for RXM_WIRE_CREDIT
+ * @hdr: its packet
+ */
+struct rxm_credits {
+	bool			on;
+	u64			left;
+	u32			most;
+	struct list_head	spare;
+	u32			given;
+	u32			due;
+	bool			heard;
+	bool			busy;
+	struct rxm_buf		grant;
+	struct rxm_wire_hdr	hdr;
+};
+
+/**
  * enum rxm_conn_state - State of a connection
  * @RXM_DIALLING: fi_connect() has been called
  * @RXM_ACCEPTING: fi_accept() has been called
@@ -354,9 +383,10 @@ enum rxm_conn_state {
  * @used: an operation has begun to be sent
  * @can_leave: this end has dialled, and the other one answers RXM_WIRE_LEAVE
  * @leaving: RXM_WIRE_LEAVE is due, or has been sent: operations wait; guarded by
- *	kofi_soft_ep.lock, as the next four
+ *	kofi_soft_ep.lock, as the next five
  * @leave_due: it is to be sent
  * @stay_due: RXM_WIRE_STAY is to be sent
+ * @grant_due: RXM_WIRE_CREDIT is to be sent, and there is a credit for it
  * @idle_since: jiffies when the connection was seen in use, or has begun to leave
  * @idle_seen: what rxm_idle_use() was then
  * @sent: packets that have been posted, and writes with remote CQ data; the task that sends counts
@@ -375,6 +405,7 @@ enum rxm_conn_state {
  * @tx: buffers to send
  * @rx: receives
  * @free: &struct rxm_buf that may be sent; guarded by kofi_soft_ep.lock
+ * @credits: what may be sent besides, if the lower provider has no FI_RM_ENABLED
  * @ready: in rxm_ep.ready
  * @sending: operation of which packets are to be sent; guarded by kofi_soft_ep.lock, as the next
  *	two
@@ -440,8 +471,9 @@ struct rxm_conn {
 	bool			used;
 	bool			can_leave;
 	bool			leaving;
-	bool			leave_due;
-	bool			stay_due;
+	bool			leave_due : 1;
+	bool			stay_due : 1;
+	bool			grant_due : 1;
 	unsigned long		idle_since;
 	u64			idle_seen;
 	u64			sent;
@@ -459,6 +491,7 @@ struct rxm_conn {
 	struct rxm_buf		tx[RXM_TX];
 	struct rxm_buf		rx[RXM_RX];
 	struct list_head	free;
+	struct rxm_credits	credits;
 	struct list_head	ready;
 	struct rxm_op		*sending;
 	bool			tx_busy;
@@ -490,7 +523,7 @@ struct rxm_conn {
 	bool			rx_busy;
 	bool			rx_again;
 	bool			rx_broken;
-	struct fi_cq_tagged_entry entries[RXM_BATCH];
+	struct fi_cq_tagged_entry entries[RXM_RX];
 	unsigned int		nentries;
 	unsigned int		next_entry;
 	bool			stuck;
@@ -537,6 +570,7 @@ struct rxm_peer {
  * @pid: its incarnation
  * @data_mask: bits that remote CQ data have
  * @errors_end_conn: a read or write that fails is the end of its connection
+ * @credits: connections count credits
  * @next_id: of the next connection
  * @cm: see the top; all that follows up to @gone is used by @cm only
  * @conns: &struct rxm_conn
@@ -569,6 +603,7 @@ struct rxm_ep {
 	u32			pid;
 	u64			data_mask;
 	bool			errors_end_conn;
+	bool			credits;
 	u32			next_id;
 	struct delayed_work	cm;
 	struct list_head	conns;
@@ -630,10 +665,10 @@ static inline size_t rxm_payload(const struct rxm_buf *buf)
 	return buf->len - sizeof(*buf->hdr);
 }
 
-/* Are the lower endpoints reliable queue pairs? */
-static inline bool rxm_is_rc(const struct fi_info *lower)
+/* Are the lower endpoints queue pairs? */
+static inline bool rxm_is_qp(u32 protocol)
 {
-	return lower->ep_attr->protocol == FI_PROTO_RDMA_CM_IB_RC;
+	return protocol == FI_PROTO_RDMA_CM_IB_RC || protocol == FI_PROTO_IWARP;
 }
 
 static inline struct kofi_av *rxm_av(const struct rxm_ep *ep)
@@ -687,6 +722,7 @@ extern const struct fi_ops_mr rxm_mr_ops;
 
 /* ep.c */
 void rxm_limits_set(void);
+const struct kofi_ep_limits *rxm_ep_limits(u32 protocol, bool rma);
 int rxm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
 		 void *context);
 
@@ -713,6 +749,17 @@ void rxm_op_put(struct rxm_conn *conn, struct rxm_op *op, int err);
 struct rxm_conn *rxm_conn_open(struct rxm_ep *ep, struct fi_info *info,
 			       const struct sockaddr_storage *addr, int *err);
 void rxm_conn_close(struct rxm_conn *conn, int err, struct list_head *posted);
+
+/* credit.c */
+u8 rxm_credit_flow(const struct rxm_ep *ep);
+bool rxm_credit_fits(const struct rxm_ep *ep, u8 flow_ctrl, u32 rx_size);
+void rxm_credit_init(struct rxm_conn *conn);
+int rxm_credit_begin(struct rxm_conn *conn, u32 rx_size);
+int rxm_credit_came(struct rxm_conn *conn, const struct fi_cq_tagged_entry *entries, size_t count);
+void rxm_credit_posted(struct rxm_conn *conn);
+void rxm_credit_check(struct rxm_conn *conn);
+bool rxm_credit_get(struct rxm_conn *conn);
+int rxm_grant(struct rxm_conn *conn);
 
 /* idle.c */
 bool rxm_idle_begin(struct rxm_conn *conn, const struct rxm_wire_accept *msg);

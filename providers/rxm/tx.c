@@ -9,7 +9,7 @@
  * of messages that are offered, and does what peers wait for, as it reads, writes and answers.
  *
  * Each packet is copied into a buffer of the connection.  If there is none, the next operation
- * waits (rxm_conn.sending) for the completion of a packet.
+ * waits (rxm_conn.sending) for the completion of a packet, or for a credit of the peer (credit.c).
  *
  * An operation is over when its last packet has completed at the lower endpoint; an atomic
  * operation (atomic.c) and a message that is offered (offer.c), when the peer has answered, too.
@@ -142,6 +142,7 @@ static void rxm_tx_put(struct rxm_buf *buf)
 	spin_lock_irqsave(&conn->ep->soft.lock, flags);
 	buf->op->packets--;
 	list_add(&buf->entry, &conn->free);
+	rxm_credit_check(conn);
 	spin_unlock_irqrestore(&conn->ep->soft.lock, flags);
 }
 
@@ -344,6 +345,7 @@ static ssize_t rxm_send_single(struct rxm_conn *conn, struct rxm_op *op, struct 
 	spin_lock_irqsave(&conn->ep->soft.lock, flags);
 	list_add(&buf->entry, &conn->free);
 	conn->sending = op;
+	rxm_credit_check(conn);
 	spin_unlock_irqrestore(&conn->ep->soft.lock, flags);
 	return ret;
 }
@@ -524,9 +526,10 @@ void rxm_send(struct rxm_conn *conn)
 	rxm_offers_write(conn);
 	rxm_rndv_read(conn);
 	rxm_writes_prepare(conn);
-	do {
+	if (conn->credits.on)
+		ret = rxm_grant(conn);
+	while (!ret)
 		ret = rxm_answer(conn);
-	} while (!ret);
 	if (ret == -ENODATA)
 		ret = rxm_respond(conn);
 	spin_lock_irqsave(&soft->lock, flags);

@@ -104,6 +104,9 @@ int rxm_wire_check(const struct rxm_wire_hdr *hdr, size_t len, u32 conn_id)
 	case RXM_WIRE_ATOMIC:
 		valid = atomic && rxm_wire_request_is_valid(&hdr->op, len);
 		break;
+	case RXM_WIRE_CREDIT:
+		valid = !len && hdr->ctrl.credits;
+		break;
 	case RXM_WIRE_LEAVE:
 	case RXM_WIRE_STAY:
 		valid = message && !len;

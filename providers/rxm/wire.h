@@ -16,6 +16,9 @@
  * memory (RXM_WIRE_RNDV_WRITE_DATA): the sender writes the message there, and says so
  * (RXM_WIRE_RNDV_WRITE_DONE).  Nothing in the offer says which answer its sender understands.
  *
+ * If both ends count credits, a packet is sent only if the receiver has granted it
+ * (RXM_WIRE_CREDIT); each end begins with one.
+ *
  * An atomic operation is a packet, too (RXM_WIRE_ATOMIC): an rxm_wire_atomic, the operands, and the
  * values to compare with.  It is answered (RXM_WIRE_ATOMIC_RESP) by an rxm_wire_resp, and the old
  * values if they are wanted.
@@ -39,6 +42,7 @@
 #endif
 
 /* rxm_wire_request.flow_ctrl */
+#define RXM_WIRE_FLOW_ON	1
 #define RXM_WIRE_FLOW_OFF	2
 
 /* rxm_wire_reject.reason */
@@ -87,10 +91,10 @@ enum rxm_wire_type {
  * @ctrl_version: RXM_WIRE_CTRL_VERSION
  * @op_version: RXM_WIRE_OP_VERSION
  * @port: where the sender listens
- * @flow_ctrl: RXM_WIRE_FLOW_OFF: the sender counts no credits
+ * @flow_ctrl: RXM_WIRE_FLOW_ON: the sender counts credits; RXM_WIRE_FLOW_OFF: it does not
  * @ep_idx: 0: the one connection of two endpoints
  * @eager_limit: most payload of a packet
- * @rx_size: receives of the sender; nothing is sized by it
+ * @rx_size: receives of the sender; nothing is sized by it, and it grants no more
  * @conn_id: the low half goes into each packet to the sender; the high half is the incarnation
  *	of the sender
  */
@@ -142,6 +146,7 @@ struct rxm_wire_reject {
  *	RXM_WIRE_LEAVE: packets, and writes with remote CQ data, that have come to its sender
  * @seg_type: RXM_WIRE_SEG_FIRST and the like
  * @pad: stale
+ * @credits: of RXM_WIRE_CREDIT: packets that the receiver may send, beyond those before
  */
 struct rxm_wire_ctrl {
 	u8	version;
@@ -150,8 +155,13 @@ struct rxm_wire_ctrl {
 	u32	seg_no;
 	u64	conn_id;
 	u64	msg_id;
-	u8	seg_type;
-	u8	pad[7];
+	union {
+		struct {
+			u8	seg_type;
+			u8	pad[7];
+		};
+		u64	credits;
+	};
 };
 
 /**
