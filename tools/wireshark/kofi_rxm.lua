@@ -42,6 +42,7 @@ local f = {
 	msg_id		= ProtoField.uint64("kofi_rxm.msg_id", "Message", base.HEX),
 	seg_type	= ProtoField.uint8("kofi_rxm.seg_type", "Place of the segment", base.DEC,
 					   seg_types, 0x3),
+	credits		= ProtoField.uint64("kofi_rxm.credits", "Packets that may be sent"),
 	op_version	= ProtoField.uint8("kofi_rxm.op.version", "Version of the operation"),
 	op		= ProtoField.uint8("kofi_rxm.op", "Operation", base.DEC, ops),
 	flags		= ProtoField.uint32("kofi_rxm.flags", "Flags", base.HEX),
@@ -144,6 +145,8 @@ function rxm.dissector(tvb, pinfo, root)
 		add(tree, f.seg_size, tvb(2, 2))
 		add(tree, f.seg_no, tvb(4, 4))
 		tree:add(f.seg_type, tvb(24, 1))
+	elseif type == CREDIT then
+		add(tree, f.credits, tvb(24, 8))
 	end
 	tree:add(f.op_version, tvb(32, 1))
 	if message or type == ATOMIC or type == RESPONSE then
@@ -201,6 +204,8 @@ function rxm.dissector(tvb, pinfo, root)
 		end
 	elseif type == ATOMIC or type == RESPONSE then
 		complain(tree, "a header that is cut")
+	elseif type == CREDIT and number64(24) == UInt64(0) then
+		complain(tree, "a grant of nothing")
 	elseif (type == READ or type == CREDIT or type == WRITTEN) and payload > 0 then
 		complain(tree, "payload where none is due")
 	end
