@@ -338,6 +338,12 @@ void st_rdm_close(struct st_world *world)
 
 /* Messages */
 
+/* Remote CQ data, which kofi_rxm over iWARP does not have */
+static u64 st_rdm_data(const struct st_world *world)
+{
+	return world->info->domain_attr->cq_data_size ? FI_REMOTE_CQ_DATA : 0;
+}
+
 /* Of those that the provider has */
 static u64 st_rdm_tx_flags(struct st_thread *thread, u32 len)
 {
@@ -348,7 +354,8 @@ static u64 st_rdm_tx_flags(struct st_thread *thread, u32 len)
 	const struct st_world *world = thread->world;
 	u64 drawn = flags[st_below(thread, ARRAY_SIZE(flags))];
 
-	if (drawn & ST_TX_FLAGS & ~world->tx_flags)
+	if (drawn & ST_TX_FLAGS & ~world->tx_flags ||
+	    drawn & FI_REMOTE_CQ_DATA & ~st_rdm_data(world))
 		return 0;
 	return drawn & FI_INJECT && len > world->info->tx_attr->inject_size ? 0 : drawn;
 }
@@ -579,7 +586,7 @@ static long st_rdm_post_rma(struct st_thread *thread, struct st_ep *ep, struct s
 
 	switch (st_below(thread, 5)) {
 	case 0:
-		return fi_writemsg(ep->ep, &msg, FI_COMPLETION | FI_REMOTE_CQ_DATA);
+		return fi_writemsg(ep->ep, &msg, FI_COMPLETION | st_rdm_data(ep->world));
 	case 1:
 	case 2:
 		return fi_writemsg(ep->ep, &msg, FI_COMPLETION);
