@@ -101,6 +101,8 @@ struct conf_region {
 
 /* lib.c */
 bool conf_has(struct kunit *test, u64 caps);
+/* Its endpoints, or those below them, are of iWARP */
+bool conf_is_iwarp(const struct fi_info *info);
 /* For conf_gen_rdm; false: there are none, and the case has seen that */
 bool conf_is_rdm(struct kunit *test);
 /* As conf_is_rdm(), for conf_gen_msg */

@@ -239,7 +239,7 @@ static enum column column_of(const struct fi_info *info)
 	if (strstr(prov, ";ofi_rxm"))
 		return TCP_RDM;
 	if (!strncmp(prov, "verbs", 5))
-		return info->ep_attr->protocol == FI_PROTO_IWARP ? IWARP : ROCE;
+		return conf_is_iwarp(info) ? IWARP : ROCE;
 	if (!strncmp(prov, "tcp", 3))
 		return vt_is_rdm(info) ? TCP_RDM : TCP;
 	if (!strncmp(prov, "loop", 4))
@@ -256,8 +256,8 @@ static bool is_access(const struct cause *cause)
 
 /*
  * What kofi_rxm has in place of an error of tcp without connections: of an access by loop the error
- * of loop, and of one by verbs that of verbs, or, if the end of the connection is noticed first,
- * that of tcp
+ * of loop, and of one by verbs that of verbs on the device, or, if the end of the connection is
+ * noticed first, that of tcp
  */
 static int err_of_rxm(const struct fi_info *info, const struct cause *cause, int err)
 {
@@ -268,7 +268,7 @@ static int err_of_rxm(const struct fi_info *info, const struct cause *cause, int
 	if (strncmp(prov, "verbs", 5) ||
 	    (cause->happens != delivery_key && !is_access(cause)))
 		return cause->err[TCP_RDM];
-	return err == ECONNRESET ? ECONNRESET : cause->err[ROCE];
+	return err == ECONNRESET ? ECONNRESET : cause->err[conf_is_iwarp(info) ? IWARP : ROCE];
 }
 
 static void each_cause_has_the_error_that_the_page_says(struct kunit *test)

@@ -64,6 +64,12 @@ bool conf_is_msg(struct kunit *test)
 	return false;
 }
 
+bool conf_is_iwarp(const struct fi_info *info)
+{
+	return info->ep_attr->protocol == FI_PROTO_IWARP ||
+	       !strcmp(info->fabric_attr->name, "Ethernet-iWARP");
+}
+
 /* Remote CQ data, as many bits as there may be; 0: there is none */
 u64 conf_data(struct kunit *test)
 {

@@ -136,8 +136,7 @@ static void check_refusal(struct kunit *test, struct vt_pair *pair,
 {
 	union vt_event event;
 
-	if (attempt->read && !err && attempt->lax &&
-	    vt_of(test)->info->ep_attr->protocol == FI_PROTO_IWARP) {
+	if (attempt->read && !err && attempt->lax && conf_is_iwarp(vt_of(test)->info)) {
 		KUNIT_EXPECT_MEMEQ(test, mine, buf + BEGIN, attempt->len);
 		KUNIT_EXPECT_NULL(test, memchr_inv(buf, 0x5a, LEN + 2 * BEGIN));
 		return;

@@ -3,19 +3,21 @@
 #
 # The parts of "make check" (sourced, after lib.sh). A part is a test module, with another
 # device or provider behind a dash, or "demo": kofi_verbs_test, kofi_verbs_test-siw,
-# kofi_conformance_test-loop, "kofi_conformance_test-loop;ofi_hook_trace". Each runs in a
+# kofi_conformance_test-loop, "kofi_conformance_test-loop;ofi_hook_trace",
+# "kofi_conformance_test-siw;ofi_rxm", which is "verbs;ofi_rxm" on that device. Each runs in a
 # guest of its own.
 
 # parts_all: of the whole tree, those that take longest first. Where a suite needs an RDMA
 # device, it runs on rxe0 and, in a kernel of its own, on siw0 (iWARP); the suites that any
 # provider has to pass also run on kofi_loop and on kofi_tcp, without a device, and on kofi_rxm
-# over kofi_loop, kofi_tcp and rxe0; calls at random are made over the latter two, too.
+# over kofi_loop, kofi_tcp, rxe0 and siw0; calls at random are made over the latter three, too.
 parts_all()
 {
 	echo kofi_verbs_test
 	echo kofi_verbs_test-siw
-	printf 'kofi_conformance_test-%s\n' siw loop tcp 'loop;ofi_rxm' 'tcp;ofi_rxm' 'verbs;ofi_rxm'
-	printf 'kofi_stress_test-%s\n' 'tcp;ofi_rxm' 'verbs;ofi_rxm'
+	printf 'kofi_conformance_test-%s\n' siw loop tcp 'loop;ofi_rxm' 'tcp;ofi_rxm' 'verbs;ofi_rxm' \
+		'siw;ofi_rxm'
+	printf 'kofi_stress_test-%s\n' 'tcp;ofi_rxm' 'verbs;ofi_rxm' 'siw;ofi_rxm'
 	# User-Mode Linux has no PCI devices
 	sed -n 's/^obj-m += \(kofi_.*_test\)\.o$/\1/p' "$KOFI_TOP"/kunit/*/Kbuild |
 		grep -vxE 'kofi_(verbs|p2p)_test'
@@ -112,11 +114,16 @@ part_run()
 	demo) cmd="/kofi/guest/demo.sh" ;;
 	kofi_tcp_test) cmd="PROV=tcp $cmd" rxe=(--no-rxe) ;;
 	*-siw) cmd="DEVICE=siw $cmd" rxe=(--no-rxe) ;;
+	*-siw\;*) cmd="DEVICE=siw PROV='verbs;${part#*;}' $cmd" rxe=(--no-rxe) ;;
 	*-verbs*) cmd="PROV='${part#*-}' $cmd" ;;
 	*-*) cmd="PROV='${part#*-}' $cmd" rxe=(--no-rxe) ;;
 	esac
 	rm -rf "${dir:?}"
 	mkdir -p "$dir"
+	# Connections that end while they begin, of which there are many, show a fault of siw
+	case $part in
+	*-siw\;*) local -x KOFI_REPORTS=soak ;;
+	esac
 	"$KOFI_TOP/scripts/uml" --prepared "${dir%/*}/guest" --dir "$dir" "${rxe[@]}" "$@" \
 		--timeout "$limit" --append "$append" \
 		--run "$cmd; rc=\$?$then; exit \$rc" >"$dir/log" 2>"$dir/err"
