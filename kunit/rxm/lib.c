@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * An endpoint of kofi_rxm over loop, and a raw peer: an endpoint of loop.
+ * An endpoint of kofi_rxm, and a raw peer: an endpoint of the provider below it, loop as a rule.
  */
 #include <linux/in.h>
 #include <kofi/addr.h>
@@ -15,13 +15,13 @@ static struct fi_info *rxm_find(struct kunit *test, const char *prov, enum fi_ep
 	hints->fabric_attr->prov_name = kstrdup(prov, GFP_KERNEL);
 	hints->ep_attr->type = type;
 	hints->addr_format = FI_SOCKADDR_IN;
-	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_PROV_KEY;
+	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
 	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), 0);
 	vt_free_later(test, info);
 	return info;
 }
 
-struct rxm_bed *rxm_bed_open_at(struct kunit *test, int port)
+static struct rxm_bed *rxm_bed_new(struct kunit *test, const char *prov, int port)
 {
 	static const struct vt_kind kind = {
 		.name		= "tagged",
@@ -30,14 +30,17 @@ struct rxm_bed *rxm_bed_open_at(struct kunit *test, int port)
 	};
 	struct rxm_bed *bed = vt_buf(test, sizeof(*bed));
 	struct sockaddr_storage peer;
+	char *stack = vt_buf(test, FI_NAME_MAX);
 	struct fi_info *info;
 	size_t len = sizeof(bed->name);
 	fi_addr_t addr;
 	int i;
 
+	snprintf(stack, FI_NAME_MAX, "%s;ofi_rxm", prov);
+
 	for (i = 0; i < RXM_RECVS; i++)
 		bed->bufs[i] = vt_buf(test, sizeof(struct rxm_wire_hdr) + RXM_LIMIT);
-	info = rxm_find(test, "loop;ofi_rxm", FI_EP_RDM);
+	info = rxm_find(test, stack, FI_EP_RDM);
 	kofi_addr_set_port(info->src_addr, port);
 	vt_open_info(test, info);
 	bed->domain = vt_of(test)->domain;
@@ -47,14 +50,27 @@ struct rxm_bed *rxm_bed_open_at(struct kunit *test, int port)
 	peer = bed->name;
 	kofi_addr_set_port(&peer, RXM_PORT);
 	KUNIT_ASSERT_EQ(test, fi_av_insert(bed->us.av, &peer, 1, &addr, 0, NULL), 1);
-	vt_open_info(test, rxm_find(test, "loop", FI_EP_MSG));
+	info = rxm_find(test, prov, FI_EP_MSG);
+	bed->flow_ctrl = info->domain_attr->resource_mgmt == FI_RM_ENABLED ? 2 : 1;
+	bed->rx_size = RXM_RECVS;
+	vt_open_info(test, info);
 	vt_of(test)->name = bed->name;
 	return bed;
 }
 
 struct rxm_bed *rxm_bed_open(struct kunit *test)
 {
-	return rxm_bed_open_at(test, 0);
+	return rxm_bed_new(test, "loop", 0);
+}
+
+struct rxm_bed *rxm_bed_open_at(struct kunit *test, int port)
+{
+	return rxm_bed_new(test, "loop", port);
+}
+
+struct rxm_bed *rxm_bed_open_on(struct kunit *test, const char *prov)
+{
+	return rxm_bed_new(test, prov, 0);
 }
 
 int rxm_bed_port(const struct rxm_bed *bed)
@@ -100,10 +116,11 @@ void rxm_join_as(struct kunit *test, struct rxm_bed *bed, int port)
 	union vt_event event;
 
 	request.port = port;
+	request.flow_ctrl = bed->flow_ctrl;
 	rxm_dial(test, bed, &request, sizeof(request));
-	KUNIT_ASSERT_EQ(test, vt_event(test, bed->peer.eq, FI_CONNECTED, &event), sizeof(answer));
+	KUNIT_ASSERT_GE(test, vt_event(test, bed->peer.eq, FI_CONNECTED, &event), sizeof(answer));
 	memcpy(&answer, event.cm.data, sizeof(answer));
-	KUNIT_EXPECT_EQ(test, answer.flow_ctrl, 2);
+	KUNIT_EXPECT_EQ(test, answer.flow_ctrl, bed->flow_ctrl);
 	KUNIT_EXPECT_NE(test, (u32)(answer.conn_id >> 32), 0);
 	bed->id = answer.conn_id;
 }
@@ -138,7 +155,8 @@ void rxm_accept(struct kunit *test, struct rxm_bed *bed, struct fi_info *info, b
 {
 	static const u8 bytes[] = RXM_WIRE_KOFI;
 	struct rxm_wire_accept answer = {
-		.conn_id = 5ULL << 32 | RXM_ID, .rx_size = RXM_RECVS, .flow_ctrl = 2,
+		.conn_id = 5ULL << 32 | RXM_ID, .rx_size = bed->rx_size,
+		.flow_ctrl = bed->flow_ctrl,
 	};
 
 	if (kofi)

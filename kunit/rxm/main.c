@@ -13,6 +13,7 @@ kunit_test_suites(&rxm_cm_suite,
 		  &rxm_idle_suite,
 		  &rxm_bounds_suite,
 		  &rxm_load_suite,
+		  &rxm_credit_suite,
 		  &rxm_corpus_suite);
 
 MODULE_DESCRIPTION("KUnit tests of kofi_rxm");

@@ -20,6 +20,8 @@
  * @domain: its domain
  * @name: its address
  * @peer: the raw peer
+ * @flow_ctrl: what the raw peer says of credits
+ * @rx_size: receives that the raw peer says to have
  * @id: what packets to @us have to name
  * @bufs: receives of @peer, by their contexts from 0 on
  */
@@ -28,6 +30,8 @@ struct rxm_bed {
 	struct fid_domain	*domain;
 	struct sockaddr_storage	name;
 	struct vt_end		peer;
+	u8			flow_ctrl;
+	u32			rx_size;
 	u32			id;
 	u8			*bufs[RXM_RECVS];
 };
@@ -40,12 +44,15 @@ extern struct kunit_suite rxm_atomic_suite;
 extern struct kunit_suite rxm_idle_suite;
 extern struct kunit_suite rxm_bounds_suite;
 extern struct kunit_suite rxm_load_suite;
+extern struct kunit_suite rxm_credit_suite;
 extern struct kunit_suite rxm_corpus_suite;
 
 /* lib.c */
 /* @us is open, and the case's info is that of raw peers */
 struct rxm_bed *rxm_bed_open(struct kunit *test);
-/* The same, at a port that the client has chosen */
+/* The same, over verbs or another provider of connections */
+struct rxm_bed *rxm_bed_open_on(struct kunit *test, const char *prov);
+/* At a port that the client has chosen */
 struct rxm_bed *rxm_bed_open_at(struct kunit *test, int port);
 int rxm_bed_port(const struct rxm_bed *bed);
 /* A request that fits */

@@ -11,6 +11,7 @@
 # device, it runs on rxe0 and, in a kernel of its own, on siw0 (iWARP); the suites that any
 # provider has to pass also run on kofi_loop and on kofi_tcp, without a device, and on kofi_rxm
 # over kofi_loop, kofi_tcp, rxe0 and siw0; calls at random are made over the latter three, too.
+# kofi_rxm_test needs siw0.
 parts_all()
 {
 	echo kofi_verbs_test
@@ -113,7 +114,7 @@ part_run()
 	case $part in
 	demo) cmd="/kofi/guest/demo.sh" ;;
 	kofi_tcp_test) cmd="PROV=tcp $cmd" rxe=(--no-rxe) ;;
-	*-siw) cmd="DEVICE=siw $cmd" rxe=(--no-rxe) ;;
+	kofi_rxm_test | *-siw) cmd="DEVICE=siw $cmd" rxe=(--no-rxe) ;;
 	*-siw\;*) cmd="DEVICE=siw PROV='verbs;${part#*;}' $cmd" rxe=(--no-rxe) ;;
 	*-verbs*) cmd="PROV='${part#*-}' $cmd" ;;
 	*-*) cmd="PROV='${part#*-}' $cmd" rxe=(--no-rxe) ;;

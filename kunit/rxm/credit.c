@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Credits: the endpoint is over verbs on an iWARP device, and the raw peer is an endpoint of verbs.
+ */
+#include <linux/delay.h>
+#include <linux/sizes.h>
+#include "rxm.h"
+
+#define LEN		64
+#define OWN		16		/* receives of the endpoint for a peer */
+#define LONG		(9 * RXM_LIMIT)	/* is not kept without a receive */
+#define LATER_MS	200
+#define IDLE_S		2
+#define ADDR		1		/* of the raw peer that listens */
+
+static struct rxm_wire_hdr *next_packet(struct kunit *test, struct rxm_bed *bed, int nr, u8 type)
+{
+	struct rxm_wire_hdr *hdr = (struct rxm_wire_hdr *)bed->bufs[nr];
+
+	vt_done(test, bed->peer.rx, vt_ctx(nr));
+	KUNIT_EXPECT_EQ(test, hdr->ctrl.version, 4);
+	KUNIT_EXPECT_EQ(test, hdr->ctrl.conn_id, RXM_ID);
+	KUNIT_EXPECT_EQ(test, hdr->ctrl.type, type);
+	KUNIT_EXPECT_EQ(test, hdr->op.version, 2);
+	return hdr;
+}
+
+static void expect_no_packet(struct kunit *test, struct rxm_bed *bed)
+{
+	msleep(LATER_MS);
+	vt_none(test, bed->peer.rx);
+}
+
+static void expect_closed(struct kunit *test, struct rxm_bed *bed)
+{
+	union vt_event event;
+
+	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
+}
+
+/* As libfabric sends it */
+static void send_grant(struct kunit *test, struct rxm_bed *bed, u64 credits)
+{
+	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, 0);
+
+	hdr->ctrl.type = RXM_WIRE_CREDIT;
+	hdr->ctrl.credits = credits;
+	hdr->op.op = RXM_WIRE_CREDIT;
+	rxm_send(test, bed, hdr, sizeof(*hdr));
+}
+
+/* A message of no bytes, which the endpoint keeps */
+static void send_message(struct kunit *test, struct rxm_bed *bed)
+{
+	rxm_send(test, bed, rxm_packet(test, bed, 0), sizeof(struct rxm_wire_hdr));
+}
+
+static void post(struct kunit *test, struct rxm_bed *bed, fi_addr_t addr, void *context)
+{
+	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, vt_buf(test, LEN), LEN, NULL, addr, context), 0);
+}
+
+/*
+ * The raw peer dials, and sends a message by its first credit: the endpoint grants all receives,
+ * that of the message among them if it has been posted again.  Returns how many.
+ */
+static u64 join(struct kunit *test, struct rxm_bed *bed)
+{
+	u64 credits;
+
+	rxm_join(test, bed);
+	send_message(test, bed);
+	credits = next_packet(test, bed, 0, RXM_WIRE_CREDIT)->ctrl.credits;
+	KUNIT_EXPECT_GE(test, credits, OWN - 1);
+	KUNIT_EXPECT_LE(test, credits, OWN);
+	return credits;
+}
+
+/* The endpoint dials the raw peer, and has one message for it (context 1) */
+static void be_dialled(struct kunit *test, struct rxm_bed *bed, bool kofi)
+{
+	struct rxm_wire_request request;
+	struct fi_info *info;
+
+	rxm_listen_at(test, 0);
+	info = rxm_be_dialled(test, bed, vt_buf(test, LEN), LEN, &request);
+	KUNIT_EXPECT_EQ(test, request.flow_ctrl, 1);
+	KUNIT_EXPECT_EQ(test, request.rx_size, OWN);
+	bed->id = request.conn_id;
+	rxm_accept(test, bed, info, kofi);
+}
+
+/* What a peer says */
+
+/**
+ * struct no_credits - A peer that cannot take part
+ * @what: what it says
+ * @flow_ctrl: whether it counts credits
+ * @rx_size: its receives
+ */
+struct no_credits {
+	const char	*what;
+	u8		flow_ctrl;
+	u32		rx_size;
+};
+
+static const struct no_credits no_credits[] = {
+	{ "no credits", 2, RXM_RECVS },
+	{ "as the receiver", 0, RXM_RECVS },
+	{ "one receive", 1, 1 },
+};
+
+static void no_credits_desc(const struct no_credits *peer, char *desc)
+{
+	strscpy(desc, peer->what, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(no_credits, no_credits, no_credits_desc);
+
+static void a_request_without_credits_is_refused(struct kunit *test)
+{
+	const struct no_credits *peer = test->param_value;
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+	struct rxm_wire_request request = rxm_request();
+	struct fi_eq_err_entry error = {};
+	const struct rxm_wire_reject *msg;
+
+	request.flow_ctrl = peer->flow_ctrl;
+	request.rx_size = peer->rx_size;
+	rxm_dial(test, bed, &request, sizeof(request));
+	vt_error(test, bed->peer.eq, &error);
+	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
+	KUNIT_ASSERT_EQ(test, error.err_data_size, sizeof(*msg));
+	msg = error.err_data;
+	KUNIT_EXPECT_EQ(test, msg->version, 1);
+	KUNIT_EXPECT_EQ(test, msg->reason, 1);
+}
+
+static void an_answer_without_credits_ends_what_waits(struct kunit *test)
+{
+	const struct no_credits *peer = test->param_value;
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+
+	bed->flow_ctrl = peer->flow_ctrl;
+	bed->rx_size = peer->rx_size;
+	be_dialled(test, bed, false);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNREFUSED);
+}
+
+/* Grants of the endpoint */
+
+static void the_end_that_has_dialled_grants_at_once(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+
+	be_dialled(test, bed, false);
+	KUNIT_EXPECT_EQ(test, next_packet(test, bed, 0, RXM_WIRE_CREDIT)->ctrl.credits, OWN - 1);
+}
+
+/* By iWARP the end that has dialled sends first */
+static void the_end_that_has_accepted_grants_when_a_packet_has_come(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+
+	rxm_join(test, bed);
+	expect_no_packet(test, bed);
+	send_message(test, bed);
+	next_packet(test, bed, 0, RXM_WIRE_CREDIT);
+}
+
+/* Ends do not answer each other's grants for ever */
+static void receives_are_granted_when_there_are_several(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+	u64 credits = join(test, bed), more;
+	int i;
+
+	send_grant(test, bed, RXM_RECVS - 1);
+	for (i = OWN + 1 - credits; i < OWN / 4 - 1; i++)
+		send_message(test, bed);
+	expect_no_packet(test, bed);
+	send_message(test, bed);
+	more = next_packet(test, bed, 1, RXM_WIRE_CREDIT)->ctrl.credits;
+	KUNIT_EXPECT_EQ(test, more, OWN / 4);
+}
+
+/* Grants of the peer */
+
+static void a_sender_without_credits_waits_for_a_grant(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+	int i;
+
+	be_dialled(test, bed, false);
+	next_packet(test, bed, 0, RXM_WIRE_CREDIT);
+	for (i = 2; i < 5; i++)
+		post(test, bed, ADDR, vt_ctx(i));
+	expect_no_packet(test, bed);
+	vt_none(test, bed->us.tx);
+	/* The last one is kept */
+	send_grant(test, bed, 3);
+	for (i = 1; i < 3; i++) {
+		next_packet(test, bed, i, RXM_WIRE_EAGER);
+		vt_done(test, bed->us.tx, vt_ctx(i));
+	}
+	expect_no_packet(test, bed);
+	vt_none(test, bed->us.tx);
+	send_grant(test, bed, 2);
+	for (; i < 5; i++) {
+		next_packet(test, bed, i, RXM_WIRE_EAGER);
+		vt_done(test, bed->us.tx, vt_ctx(i));
+	}
+}
+
+/* Each end has nothing left when it has granted; the endpoint keeps the last one again */
+static void two_ends_that_are_out_of_credits_go_on(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+	u64 credits = join(test, bed);
+	int i, grants = 0;
+
+	for (i = 1; i <= 3; i++)
+		post(test, bed, 0, vt_ctx(i));
+	while (--credits)
+		send_message(test, bed);
+	expect_no_packet(test, bed);
+	vt_none(test, bed->us.tx);
+	send_grant(test, bed, 4);
+	for (i = 1; i <= 2; i++)
+		vt_done(test, bed->us.tx, vt_ctx(i));
+	/* A grant is among them */
+	for (i = 1; i <= 3; i++) {
+		vt_done(test, bed->peer.rx, vt_ctx(i));
+		if (((struct rxm_wire_hdr *)bed->bufs[i])->ctrl.type == RXM_WIRE_CREDIT)
+			grants++;
+	}
+	KUNIT_EXPECT_EQ(test, grants, 1);
+	expect_no_packet(test, bed);
+	vt_none(test, bed->us.tx);
+	send_grant(test, bed, 1);
+	vt_done(test, bed->us.tx, vt_ctx(3));
+}
+
+/* What the endpoint sends does not wait for what its client receives */
+static void a_grant_is_taken_behind_a_message_that_waits(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+	struct rxm_wire_hdr *hdr;
+
+	join(test, bed);
+	hdr = rxm_packet(test, bed, RXM_LIMIT);
+	hdr->ctrl.type = RXM_WIRE_SEG;
+	hdr->ctrl.seg_no = 0;
+	hdr->ctrl.seg_type = RXM_WIRE_SEG_FIRST;
+	hdr->ctrl.msg_id = 5;
+	hdr->op.size = LONG;
+	rxm_send(test, bed, hdr, sizeof(*hdr) + RXM_LIMIT);
+	post(test, bed, 0, vt_ctx(1));
+	expect_no_packet(test, bed);
+	send_grant(test, bed, 2);
+	next_packet(test, bed, 1, RXM_WIRE_EAGER);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+}
+
+static void credits_end_with_their_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+	struct rxm_wire_request request;
+	union vt_event event;
+	struct fi_info *info;
+
+	be_dialled(test, bed, false);
+	next_packet(test, bed, 0, RXM_WIRE_CREDIT);
+	send_grant(test, bed, RXM_RECVS - 1);
+	next_packet(test, bed, 1, RXM_WIRE_EAGER);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	vt_end_close(test, &bed->peer);
+	/* Until then the endpoint may send by the connection that has ended */
+	msleep(LATER_MS);
+	post(test, bed, ADDR, vt_ctx(2));
+	info = vt_connreq(test, &event);
+	memcpy(&request, event.cm.data, sizeof(request));
+	bed->id = request.conn_id;
+	rxm_accept(test, bed, info, false);
+	KUNIT_EXPECT_EQ(test, next_packet(test, bed, 0, RXM_WIRE_CREDIT)->ctrl.credits, OWN - 1);
+	expect_no_packet(test, bed);
+	send_grant(test, bed, 2);
+	next_packet(test, bed, 1, RXM_WIRE_EAGER);
+	vt_done(test, bed->us.tx, vt_ctx(2));
+}
+
+/* Packets that cost a credit though they are no message of the client */
+
+static void a_response_waits_for_a_credit(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+	struct rxm_wire_atomic *wire;
+	struct rxm_wire_hdr *hdr;
+
+	join(test, bed);
+	hdr = rxm_packet(test, bed, sizeof(*wire) + sizeof(u64));
+	wire = (struct rxm_wire_atomic *)(hdr + 1);
+	hdr->ctrl.type = RXM_WIRE_ATOMIC;
+	hdr->ctrl.msg_id = 3;
+	hdr->op.op = RXM_WIRE_BASE_ATOMIC;
+	hdr->op.atomic.datatype = FI_UINT64;
+	hdr->op.atomic.op = FI_SUM;
+	hdr->op.atomic.ioc_count = 1;
+	wire->ioc[0].count = 1;
+	rxm_send(test, bed, hdr, sizeof(*hdr) + hdr->op.size);
+	expect_no_packet(test, bed);
+	send_grant(test, bed, 1);
+	expect_no_packet(test, bed);
+	send_grant(test, bed, 1);
+	KUNIT_EXPECT_EQ(test, next_packet(test, bed, 1, RXM_WIRE_ATOMIC_RESP)->ctrl.msg_id, 3);
+}
+
+static void an_idle_end_waits_for_a_credit_to_leave(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+
+	rxm_param(test, "idle_timeout", IDLE_S, 0);
+	be_dialled(test, bed, true);
+	next_packet(test, bed, 0, RXM_WIRE_CREDIT);
+	send_grant(test, bed, 2);
+	next_packet(test, bed, 1, RXM_WIRE_EAGER);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	msleep(3 * IDLE_S * MSEC_PER_SEC);
+	vt_none(test, bed->peer.rx);
+	send_grant(test, bed, 1);
+	next_packet(test, bed, 2, RXM_WIRE_LEAVE);
+}
+
+static void an_idle_connection_is_closed_by_the_peer(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+	struct rxm_wire_hdr *hdr;
+
+	join(test, bed);
+	send_grant(test, bed, RXM_RECVS - 1);
+	/* With the grant the peer has taken one packet */
+	hdr = rxm_packet(test, bed, 0);
+	hdr->ctrl.type = RXM_WIRE_LEAVE;
+	hdr->ctrl.msg_id = 1;
+	rxm_send(test, bed, hdr, sizeof(*hdr));
+	expect_closed(test, bed);
+}
+
+/* Peers that lie */
+
+/**
+ * struct bad_grants - Grants that a peer with RXM_RECVS receives cannot make
+ * @what: what is wrong
+ * @grants: so many packets, one grant after the other; 0 behind the first: no more
+ */
+struct bad_grants {
+	const char	*what;
+	u64		grants[3];
+};
+
+static const struct bad_grants bad_grants[] = {
+	{ "nothing", { 0 } },
+	{ "more than there are", { RXM_RECVS + 1 } },
+	{ "more than there are together", { RXM_RECVS - 1, 2 } },
+	{ "one too many", { RXM_RECVS, 1 } },
+	{ "32 bits", { U32_MAX } },
+	{ "64 bits", { U64_MAX } },
+	{ "64 bits together", { RXM_RECVS - 1, U64_MAX - RXM_RECVS + 2 } },
+};
+
+static void bad_grants_desc(const struct bad_grants *bad, char *desc)
+{
+	strscpy(desc, bad->what, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(bad_grants, bad_grants, bad_grants_desc);
+
+static void a_grant_that_lies_ends_the_connection(struct kunit *test)
+{
+	const struct bad_grants *bad = test->param_value;
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+	int i = 0;
+
+	/* The endpoint has used its first credit */
+	join(test, bed);
+	do {
+		vt_no_event(test, bed->peer.eq);
+		send_grant(test, bed, bad->grants[i++]);
+		msleep(LATER_MS);
+	} while (bad->grants[i]);
+	expect_closed(test, bed);
+}
+
+static void a_packet_without_a_credit_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+	u64 credits = join(test, bed);
+
+	/* The endpoint has no credit to grant more */
+	while (credits--)
+		send_message(test, bed);
+	msleep(LATER_MS);
+	vt_no_event(test, bed->peer.eq);
+	send_message(test, bed);
+	expect_closed(test, bed);
+}
+
+static void a_grant_where_none_are_counted_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+
+	rxm_join(test, bed);
+	send_grant(test, bed, 1);
+	expect_closed(test, bed);
+}
+
+static struct kunit_case credit_cases[] = {
+	KUNIT_CASE_PARAM(a_request_without_credits_is_refused, no_credits_gen_params),
+	KUNIT_CASE_PARAM(an_answer_without_credits_ends_what_waits, no_credits_gen_params),
+	KUNIT_CASE(the_end_that_has_dialled_grants_at_once),
+	KUNIT_CASE(the_end_that_has_accepted_grants_when_a_packet_has_come),
+	KUNIT_CASE(receives_are_granted_when_there_are_several),
+	KUNIT_CASE(a_sender_without_credits_waits_for_a_grant),
+	KUNIT_CASE(two_ends_that_are_out_of_credits_go_on),
+	KUNIT_CASE(a_grant_is_taken_behind_a_message_that_waits),
+	KUNIT_CASE(credits_end_with_their_connection),
+	KUNIT_CASE(a_response_waits_for_a_credit),
+	KUNIT_CASE(an_idle_end_waits_for_a_credit_to_leave),
+	KUNIT_CASE(an_idle_connection_is_closed_by_the_peer),
+	KUNIT_CASE_PARAM(a_grant_that_lies_ends_the_connection, bad_grants_gen_params),
+	KUNIT_CASE(a_packet_without_a_credit_ends_the_connection),
+	KUNIT_CASE(a_grant_where_none_are_counted_ends_the_connection),
+	{}
+};
+
+struct kunit_suite rxm_credit_suite = {
+	.name		= "kofi_rxm_credit",
+	.init		= vt_init,
+	.exit		= vt_exit,
+	.test_cases	= credit_cases,
+};
