@@ -105,6 +105,8 @@ static const struct rec_param rec_params[] = {
 	{ "rxm over RoCE, done in softirq", "verbs;ofi_rxm", FI_WAIT_DONE, REC_ROCE, REC_RXM },
 	{ "rxm over RoCE, done in worker", "verbs;ofi_rxm", FI_WAIT_DONE, FI_COMP_WORKQUEUE,
 	  REC_ROCE, REC_RXM },
+	{ "rxm over iWARP, polled", "verbs;ofi_rxm", FI_WAIT_NONE, REC_IWARP, REC_RXM },
+	{ "rxm over iWARP, done in softirq", "verbs;ofi_rxm", FI_WAIT_DONE, REC_IWARP, REC_RXM },
 	{ "rxm over loop, polled", "loop;ofi_rxm", FI_WAIT_NONE, REC_LOOP, REC_RXM },
 	{ "rxm over loop, handler", "loop;ofi_rxm", FI_WAIT_CALLBACK, REC_LOOP, REC_RXM },
 	{ "rxm over loop, done in worker", "loop;ofi_rxm", FI_WAIT_DONE, FI_COMP_WORKQUEUE,
