@@ -90,6 +90,7 @@
 #include <kofi/pep.h>
 #include <kofi/provider.h>
 #include <kofi/srx.h>
+#include <kofi/stat.h>
 
 #define KOFI_SOFT_EVENTS	64	/* most unread completions of a peer's writes with data */
 #define KOFI_SOFT_CTXS		64	/* most contexts of a scalable endpoint, each direction */
@@ -149,6 +150,8 @@ struct kofi_soft_ctx_attr {
  * @close: fi_close() has begun: end the connection as @shut; afterwards no lookup finds the
  *	endpoint.  @lock is held
  * @free: the endpoint is in use no more, and kofi_soft_ep_fini() is due.  May sleep
+ * @stat: add what an endpoint reports of itself (kofi/stat.h) besides what all do; NULL: nothing.
+ *	May sleep
  * @ctx: make a context of a scalable endpoint, by kofi_soft_ctx_init(); NULL: there are no
  *	scalable endpoints.  May sleep
  * @fabrics: &struct kofi_soft_fabric; guarded by @lock
@@ -177,6 +180,7 @@ struct kofi_soft_type {
 	void				(*gone)(struct kofi_soft_ep *ep);
 	void				(*close)(struct kofi_soft_ep *ep);
 	void				(*free)(struct kofi_soft_ep *ep);
+	void				(*stat)(struct kofi_soft_ep *ep, struct kofi_stat *stat);
 	int				(*ctx)(struct kofi_soft_ep *sep,
 					       const struct kofi_soft_ctx_attr *attr,
 					       struct kofi_soft_ep **ctx);

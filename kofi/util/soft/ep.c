@@ -8,6 +8,7 @@
 #include <kofi/addr.h>
 #include <kofi/opt.h>
 #include <kofi/refuse.h>
+#include <kofi/stat.h>
 #include "soft.h"
 
 void kofi_soft_ep_put_many(struct kofi_soft_ep *ep, unsigned int count)
@@ -81,9 +82,15 @@ unlock:
 
 static int kofi_soft_control(struct fid *fid, int command, void *arg)
 {
+	struct kofi_soft_ep *ep = to_kofi_soft_ep(fid);
+	int ret;
+
 	if (command == FI_ENABLE)
-		return kofi_soft_enable(to_kofi_soft_ep(fid));
-	return kofi_ep_control(fid, command, arg);
+		return kofi_soft_enable(ep);
+	ret = kofi_ep_control(fid, command, arg);
+	if (command == KOFI_GETSTAT && !ret && ep->type->stat)
+		ep->type->stat(ep, arg);
+	return ret;
 }
 
 /* Options */
