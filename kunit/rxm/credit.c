@@ -289,6 +289,26 @@ static void credits_end_with_their_connection(struct kunit *test)
 	vt_done(test, bed->us.tx, vt_ctx(2));
 }
 
+static void an_endpoint_says_what_may_be_sent(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+	struct fid *fid = &bed->us.ep->fid;
+	u64 credits;
+
+	KUNIT_EXPECT_EQ(test, vt_stat(test, fid, "credits"), 0);
+	KUNIT_EXPECT_EQ(test, vt_stat(test, fid, "granted"), 0);
+	credits = join(test, bed);
+	KUNIT_EXPECT_EQ(test, vt_stat(test, fid, "credits"), 0);
+	KUNIT_EXPECT_EQ(test, vt_stat(test, fid, "granted"), credits);
+	send_grant(test, bed, 3);
+	msleep(LATER_MS);
+	KUNIT_EXPECT_EQ(test, vt_stat(test, fid, "credits"), 3);
+	KUNIT_EXPECT_EQ(test, vt_stat(test, fid, "granted"), credits - 1);
+	vt_end_close(test, &bed->peer);
+	msleep(LATER_MS);
+	KUNIT_EXPECT_EQ(test, vt_stat(test, fid, "credits"), 0);
+}
+
 /* Packets that cost a credit though they are no message of the client */
 
 static void a_response_waits_for_a_credit(struct kunit *test)
@@ -424,6 +444,7 @@ static struct kunit_case credit_cases[] = {
 	KUNIT_CASE(two_ends_that_are_out_of_credits_go_on),
 	KUNIT_CASE(a_grant_is_taken_behind_a_message_that_waits),
 	KUNIT_CASE(credits_end_with_their_connection),
+	KUNIT_CASE(an_endpoint_says_what_may_be_sent),
 	KUNIT_CASE(a_response_waits_for_a_credit),
 	KUNIT_CASE(an_idle_end_waits_for_a_credit_to_leave),
 	KUNIT_CASE(an_idle_connection_is_closed_by_the_peer),

@@ -226,7 +226,9 @@ struct rxm_conn *rxm_conn_open(struct rxm_ep *ep, struct fi_info *info,
 	if (*err)
 		goto end_lower;
 	kofi_soft_ep_get(&ep->soft);
+	spin_lock_irq(&ep->soft.lock);
 	list_add_tail(&conn->entry, &ep->conns);
+	spin_unlock_irq(&ep->soft.lock);
 	return conn;
 
 end_lower:
@@ -266,11 +268,11 @@ void rxm_conn_close(struct rxm_conn *conn, int err, struct list_head *posted)
 	list_del_init(&conn->broken);
 	list_del_init(&conn->ready);
 	list_del_init(&conn->stalled);
+	list_del(&conn->entry);
 	users = conn->users;
 	spin_unlock_irq(&ep->soft.lock);
 	if (users)
 		wait_for_completion(&conn->unused);
-	list_del(&conn->entry);
 	rxm_send_end(conn, posted);
 	fi_ep_drain(conn->lower, -1);
 	if (!READ_ONCE(ep->soft.over))

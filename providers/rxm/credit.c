@@ -344,3 +344,28 @@ int rxm_grant(struct rxm_conn *conn)
 		conn->sent++;
 	return ret;
 }
+
+/**
+ * rxm_credit_stat() - kofi_soft_type.stat: report the packets that either end may send
+ * @soft: the endpoint
+ * @stat: where they go, the sum of all connections, if they are counted
+ *
+ * Context: may sleep.
+ */
+void rxm_credit_stat(struct kofi_soft_ep *soft, struct kofi_stat *stat)
+{
+	struct rxm_ep *ep = to_rxm_ep(soft);
+	const struct rxm_conn *conn;
+	u64 left = 0, given = 0;
+
+	if (!ep->credits)
+		return;
+	spin_lock_irq(&soft->lock);
+	list_for_each_entry(conn, &ep->conns, entry) {
+		left += rxm_credit_count(conn);
+		given += conn->credits.given;
+	}
+	spin_unlock_irq(&soft->lock);
+	kofi_stat_add(stat, "credits", left);
+	kofi_stat_add(stat, "granted", given);
+}

@@ -395,6 +395,7 @@ struct kofi_soft_type rxm_type = {
 	.now		= rxm_now,
 	.now_any	= true,
 	.event_room	= rxm_event_room,
+	.stat		= rxm_credit_stat,
 	.join		= rxm_join,
 	.shut		= rxm_shut,
 	.gone		= rxm_gone,

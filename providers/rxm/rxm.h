@@ -573,7 +573,7 @@ struct rxm_peer {
  * @credits: connections count credits
  * @next_id: of the next connection
  * @cm: see the top; all that follows up to @gone is used by @cm only
- * @conns: &struct rxm_conn
+ * @conns: &struct rxm_conn; changed with kofi_soft_ep.lock held
  * @nconns: how many of these were accepted
  * @dialling: how many of these have been dialled and do not stand
  * @watch_next: jiffies when rxm_watch() looks at the connections again
@@ -760,6 +760,7 @@ void rxm_credit_posted(struct rxm_conn *conn);
 void rxm_credit_check(struct rxm_conn *conn);
 bool rxm_credit_get(struct rxm_conn *conn);
 int rxm_grant(struct rxm_conn *conn);
+void rxm_credit_stat(struct kofi_soft_ep *soft, struct kofi_stat *stat);
 
 /* idle.c */
 bool rxm_idle_begin(struct rxm_conn *conn, const struct rxm_wire_accept *msg);
