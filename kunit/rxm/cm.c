@@ -151,6 +151,29 @@ static void a_new_incarnation_takes_the_place_of_the_old_one(struct kunit *test)
 	vt_event(test, first.eq, FI_SHUTDOWN, &event);
 }
 
+/* An address that has all its connections can have a new one in the place of its own old one */
+static void a_new_incarnation_needs_no_room(struct kunit *test)
+{
+	struct rxm_wire_request request = rxm_request();
+	struct rxm_bed *bed = rxm_bed_open(test);
+	union vt_event event;
+	struct vt_end first;
+
+	rxm_param(test, "address_max", 1, 1024);
+	rxm_join(test, bed);
+	first = bed->peer;
+	bed->peer = (struct vt_end) {};
+	request.port = RXM_PORT + 1;
+	rxm_dial(test, bed, &request, sizeof(request));
+	expect_already(test, bed->peer.eq);
+	bed->peer = (struct vt_end) {};
+	request.port = RXM_PORT;
+	request.conn_id = 6ULL << 32 | RXM_ID;
+	rxm_dial(test, bed, &request, sizeof(request));
+	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
+	vt_event(test, first.eq, FI_SHUTDOWN, &event);
+}
+
 static void nobody_else_can_be_the_endpoint_itself(struct kunit *test)
 {
 	struct rxm_wire_request request = rxm_request();
@@ -373,6 +396,7 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(a_request_without_data_is_refused),
 	KUNIT_CASE(a_second_request_of_an_incarnation_is_refused),
 	KUNIT_CASE(a_new_incarnation_takes_the_place_of_the_old_one),
+	KUNIT_CASE(a_new_incarnation_needs_no_room),
 	KUNIT_CASE(nobody_else_can_be_the_endpoint_itself),
 	KUNIT_CASE(a_request_says_what_libfabric_expects),
 	KUNIT_CASE(an_endpoint_at_a_chosen_port_dials),

@@ -386,11 +386,15 @@ static bool rxm_request_get(const struct rxm_ep *ep, const struct fi_info *info,
 	return rxm_flow_fits(ep, addr, msg->flow_ctrl, msg->rx_size);
 }
 
-/* May one more connection from an address be accepted? */
+/* Return true if a connection from an address that rxm_judge() accepts finds room */
 static bool rxm_has_room(struct rxm_ep *ep, const struct sockaddr_storage *addr)
 {
-	return ep->nconns < READ_ONCE(accepted_max.value) &&
-	       kofi_source_accepted(&ep->sources, addr) < READ_ONCE(address_max.value);
+	const struct rxm_peer *peer = rxm_peer_find(ep, addr);
+	/* rxm_accept() drops the old connection of the peer */
+	unsigned int dropped = peer && peer->conn && peer->conn->accepted;
+
+	return ep->nconns - dropped < READ_ONCE(accepted_max.value) &&
+	       kofi_source_accepted(&ep->sources, addr) - dropped < READ_ONCE(address_max.value);
 }
 
 static enum rxm_verdict rxm_judge(struct rxm_ep *ep, const struct rxm_wire_request *msg,
@@ -480,8 +484,9 @@ static void rxm_asked(struct rxm_ep *ep, struct fi_info *info, const void *data,
 
 	if (rxm_request_get(ep, info, data, len, &msg, &addr)) {
 		reason = RXM_WIRE_ALREADY;
-		if (rxm_has_room(ep, &addr))
-			verdict = rxm_judge(ep, &msg, &addr);
+		verdict = rxm_judge(ep, &msg, &addr);
+		if (verdict != RXM_REFUSE && !rxm_has_room(ep, &addr))
+			verdict = RXM_REFUSE;
 	}
 	if (verdict == RXM_REFUSE)
 		rxm_reject(ep, info, reason);
