@@ -839,6 +839,39 @@ static void an_offer_that_cannot_be_read_ends_the_connection(struct kunit *test)
 	expect_read_failed(test, bed);
 }
 
+#define PARTS	6	/* reads of a message */
+
+/* The reads are behind two messages.  The peer takes each of these in time, but both too slowly */
+static void an_offer_that_is_read_too_slowly_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, PARTS * SZ_4K), *mem = vt_buf(test, PARTS * SZ_4K);
+	struct kvec list[PARTS];
+	int i;
+
+	rxm_param(test, "message_timeout", SHORT_S, 60);
+	rxm_join(test, bed);
+	for (i = 0; i <= RXM_RECVS; i++)
+		KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, mem, LEN, NULL, 0, vt_ctx(10 + i)), 0);
+	for (i = 0; i < RXM_RECVS; i++) {
+		vt_done(test, bed->peer.rx, vt_ctx(i));
+		vt_done(test, bed->us.tx, vt_ctx(10 + i));
+	}
+	for (i = 0; i < PARTS; i++)
+		list[i] = (struct kvec) { buf + i * SZ_4K, SZ_4K };
+	KUNIT_ASSERT_EQ(test, fi_recvv(bed->us.ep, list, NULL, PARTS, 0, vt_ctx(1)), 0);
+	send_offer(test, bed, offer_new(test, bed, mem, PARTS * SZ_4K));
+	for (i = 0; i < 2; i++) {
+		msleep((SHORT_S - 1) * MSEC_PER_SEC);
+		/* It comes before the reads that begin when those of now have completed */
+		KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, mem, LEN, NULL, 0, vt_ctx(20 + i)), 0);
+		vt_recv(test, &bed->peer, bed->bufs[i], RXM_LIMIT, vt_ctx(i));
+		vt_done(test, bed->peer.rx, vt_ctx(i));
+		vt_done(test, bed->us.tx, vt_ctx(i ? 20 : 10 + RXM_RECVS));
+	}
+	expect_read_failed(test, bed);
+}
+
 /* Nobody wants the last message, and it is not kept: what is behind it waits */
 static void an_offer_behind_a_message_keeps_no_receive_for_good(struct kunit *test)
 {
@@ -1005,6 +1038,7 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(a_message_that_is_offered_is_read),
 	KUNIT_CASE(an_offer_waits_for_its_receive),
 	KUNIT_CASE(an_offer_that_cannot_be_read_ends_the_connection),
+	KUNIT_CASE(an_offer_that_is_read_too_slowly_ends_the_connection),
 	KUNIT_CASE(an_offer_behind_a_message_keeps_no_receive_for_good),
 	KUNIT_CASE(an_offer_that_is_too_long_is_cut_and_answered),
 	KUNIT_CASE(an_offer_of_no_byte_is_answered),

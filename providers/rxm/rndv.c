@@ -16,7 +16,7 @@
  * So each of them has a receive, whose number is bounded, but for those that nobody wants.
  *
  * A read that fails ends the connection: the wire has no answer for that.  So does a peer that lets
- * no read complete for long (watch.c), as the message has a receive meanwhile.
+ * no read complete for long, or has a message read too slowly (watch.c): a receive waits for it.
  */
 #include <linux/jiffies.h>
 #include <linux/mm.h>
@@ -90,7 +90,8 @@ void rxm_read_done(struct fi_done *done, const struct fi_done_entry *entry)
 	read->rndv = NULL;
 	conn->nreads--;
 	conn->read_since = jiffies;
-	if (entry->err) {
+	conn->read_bytes += read->len;
+	if (entry->err || rxm_is_read_slow(conn, rndv)) {
 		rndv->failed = true;
 		rxm_conn_fail(conn, ECONNRESET);
 	}
@@ -118,7 +119,10 @@ static struct rxm_read *rxm_read_get(struct rxm_conn *conn)
 		if (rndv->issued == rndv->size || rndv->failed)
 			continue;
 		read->rndv = rndv;
-		rndv->reads++;
+		if (!rndv->reads++ && !rndv->issued) {
+			rndv->since = jiffies;
+			rndv->before = conn->read_bytes;
+		}
 		break;
 	}
 	if (!read->rndv) {
@@ -173,6 +177,7 @@ static ssize_t rxm_read_post(struct rxm_conn *conn, struct rxm_read *read)
 		msg.type = FI_BUF_KVEC;
 		msg.msg_iov = &kvec;
 	}
+	read->len = rma.len;
 	return fi_readmsg(conn->lower, &msg, FI_COMPLETION) ? : rma.len;
 }
 

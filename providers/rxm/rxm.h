@@ -283,7 +283,8 @@ struct rxm_sar {
  * @reads: reads that are in flight; guarded by kofi_soft_ep.lock, as the next one
  * @failed: one has failed
  * @regs: where the sender writes
- * @since: jiffies when it was asked to write
+ * @since: jiffies when its first read began, or when the peer was asked to write
+ * @before: rxm_conn.read_bytes then
  * @turns: message_timeouts that it has beyond one, as there is much to be written
  */
 struct rxm_rndv {
@@ -297,6 +298,7 @@ struct rxm_rndv {
 	bool			failed;
 	struct rxm_regs		regs;
 	unsigned long		since;
+	u64			before;
 	unsigned int		turns;
 };
 
@@ -305,11 +307,13 @@ struct rxm_rndv {
  * @done: its completion
  * @conn: where it belongs
  * @rndv: what is read; NULL: the slot is free.  Guarded by kofi_soft_ep.lock
+ * @len: bytes of it
  */
 struct rxm_read {
 	struct fi_done		done;
 	struct rxm_conn		*conn;
 	struct rxm_rndv		*rndv;
+	size_t			len;
 };
 
 /**
@@ -426,8 +430,9 @@ enum rxm_conn_state {
  * @rmas: pieces of reads and writes of the client
  * @rmas_free: those that are free; guarded by kofi_soft_ep.lock
  * @reads: reads
- * @nreads: how many of @reads are in flight; guarded by kofi_soft_ep.lock, as the next three
+ * @nreads: how many of @reads are in flight; guarded by kofi_soft_ep.lock, as the next four
  * @read_since: jiffies when the last of them has completed, or the first has begun
+ * @read_bytes: bytes of those that have completed
  * @rndvs: &struct rxm_rndv
  * @answers: &struct rxm_rndv that are to be answered
  * @writes: &struct rxm_rndv that the peer is to write; guarded by kofi_soft_ep.lock, as the next
@@ -510,6 +515,7 @@ struct rxm_conn {
 	struct rxm_read		reads[RXM_READS];
 	unsigned int		nreads;
 	unsigned long		read_since;
+	u64			read_bytes;
 	struct list_head	rndvs;
 	struct list_head	answers;
 	struct list_head	writes;
@@ -774,6 +780,7 @@ void rxm_watch_begin(struct rxm_ep *ep);
 void rxm_watch_due(struct work_struct *work);
 bool rxm_is_overdue(unsigned long since);
 bool rxm_is_slow(unsigned long since, u64 bytes);
+bool rxm_is_read_slow(const struct rxm_conn *conn, const struct rxm_rndv *rndv);
 void rxm_watch(struct rxm_ep *ep);
 
 /* rma.c */

@@ -7,7 +7,8 @@
  *	an atomic operation	its response comes within this time
  *	RXM_WIRE_LEAVE		the peer closes the connection, or answers, within this time
  *	a message on offer	that is read here: each read completes within this time behind
- *				the one before
+ *				the one before, and, once message_timeout is over, reads of the
+ *				connection have brought message_rate on average
  *	a message that is written here: the peer says that it has been within this time for
  *				each RXM_WRITE_PACE bytes, those written before it among them
  *
@@ -38,7 +39,7 @@ MODULE_PARM_DESC(message_timeout, "seconds within which the next segment of a me
 static struct kofi_param message_rate = { .value = 16, .max = SZ_1M };
 module_param_cb(message_rate, &kofi_param_ops, &message_rate, 0644);
 __MODULE_PARM_TYPE(message_rate, "uint");
-MODULE_PARM_DESC(message_rate, "KiB of a message in segments that have to come in each second after message_timeout, on average, at most 1048576; 0: there is no limit (default 16)");
+MODULE_PARM_DESC(message_rate, "KiB of a message in segments, or on offer, that have to come in each second after message_timeout, on average, at most 1048576; 0: there is no limit (default 16)");
 
 /**
  * rxm_watch_begin() - Something has begun that has to end
@@ -90,6 +91,29 @@ bool rxm_is_slow(unsigned long since, u64 bytes)
 {
 	return kofi_peer_is_slow(since, bytes, READ_ONCE(message_timeout.value) * HZ,
 				 READ_ONCE(message_rate.value));
+}
+
+/**
+ * rxm_is_read_slow() - Return true if a message has been read too slowly up to now
+ * @conn: the connection
+ * @rndv: the message, of which a read has completed
+ *
+ * Reads of other messages are before its own, so what they have brought counts, too.
+ *
+ * Context: any, with kofi_soft_ep.lock held.
+ * Return: whether it has.
+ */
+bool rxm_is_read_slow(const struct rxm_conn *conn, const struct rxm_rndv *rndv)
+{
+	unsigned long timeout = READ_ONCE(message_timeout.value) * HZ;
+	u32 rate = READ_ONCE(message_rate.value);
+
+	lockdep_assert_held(&conn->ep->soft.lock);
+	if (READ_ONCE(conn->stuck) || time_after(READ_ONCE(conn->resumed), rndv->since)) {
+		timeout *= RXM_BEHIND;
+		rate = DIV_ROUND_UP(rate, RXM_BEHIND);
+	}
+	return kofi_peer_is_slow(rndv->since, conn->read_bytes - rndv->before, timeout, rate);
 }
 
 /* Is something late that may be behind a packet that waits? */
