@@ -805,9 +805,9 @@ static void every_workqueue_has_a_rescuer(struct kunit *test)
 	rcu_read_unlock();
 	/*
 	 * kofi_comp, kofi_poll, kofi_eq, kofi_ready, kofi_loop, kofi_tcp, kofi_verbs,
-	 * kofi_verbs_drain, kofi_verbs_save, kofi_rxm, kofi_hook_fault
+	 * kofi_verbs_drain, kofi_verbs_save, kofi_rxm, kofi_rxm_gone, kofi_hook_fault
 	 */
-	KUNIT_EXPECT_EQ(test, rescuers, 11);
+	KUNIT_EXPECT_EQ(test, rescuers, 12);
 }
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What ends while messages of each kind are under way: a network namespace, and an endpoint that
- * comes back again and again.
+ * What ends while messages of each kind are under way: a network namespace, an RDMA device, and an
+ * endpoint that comes back again and again.
  *
  * One completion queue has all completions.  The context of an operation is its slot, so each
  * operation is seen to end once.
@@ -20,6 +20,8 @@
 #define WARM		64	/* messages before the namespace goes */
 #define ROUNDS		20	/* times that the endpoint comes back */
 #define MESSAGES	10	/* that it receives each time, at least */
+#define COMMAND		256	/* bytes of a command */
+#define PIPE		"/tmp/kofi_rxm_load"
 
 /* A packet, segments, an offer */
 static const size_t lens[] = { 64, RXM_LIMIT + 1, LONGEST };
@@ -143,7 +145,8 @@ static void open_to(struct kunit *test, struct load *load)
 }
 
 /* Has messages under way between two endpoints of @prov in a namespace (NULL: that of the case) */
-static struct load *load_open(struct kunit *test, const char *prov, struct net *net)
+static struct load *load_open_on(struct kunit *test, const char *prov, const char *domain,
+				 struct net *net)
 {
 	struct fi_info *hints = fi_allocinfo(), *info;
 	struct load *load = vt_buf(test, sizeof(*load));
@@ -156,6 +159,8 @@ static struct load *load_open(struct kunit *test, const char *prov, struct net *
 	hints->addr_format = FI_SOCKADDR_IN;
 	hints->fabric_attr->net = net;
 	hints->fabric_attr->prov_name = kstrdup(prov, GFP_KERNEL);
+	if (domain)
+		hints->domain_attr->name = kstrdup(domain, GFP_KERNEL);
 	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, net ? "127.0.0.1" : NULL, 0, net ? FI_SOURCE : 0,
 					 hints, &info), 0);
 	vt_free_later(test, info);
@@ -174,6 +179,20 @@ static struct load *load_open(struct kunit *test, const char *prov, struct net *
 	}
 	post_all(test, load);
 	return load;
+}
+
+static struct load *load_open(struct kunit *test, const char *prov, struct net *net)
+{
+	return load_open_on(test, prov, NULL, net);
+}
+
+/* Receives so many messages more */
+static void go_on(struct kunit *test, struct load *load, int count)
+{
+	unsigned long want = load->got + count;
+
+	while (load->got < want)
+		KUNIT_ASSERT_TRUE(test, step(test, load));
 }
 
 static void expect_all_ended(struct kunit *test, const struct load *load)
@@ -196,8 +215,7 @@ static void a_namespace_goes_under_load(struct kunit *test)
 	rtnl_unlock();
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	load = load_open(test, "tcp;ofi_rxm", netns->net);
-	while (load->got < WARM)
-		KUNIT_ASSERT_TRUE(test, step(test, load));
+	go_on(test, load, WARM);
 	/* What is under way may come to its end, or fail */
 	KUNIT_EXPECT_TRUE(test, are_out(load, false));
 	vt_netns_let_go(netns);
@@ -245,20 +263,15 @@ static void an_endpoint_that_comes_back_is_reached_under_load(struct kunit *test
 {
 	const struct load_prov *prov = test->param_value;
 	struct load *load = load_open(test, prov->name, NULL);
-	unsigned long want;
 	int i;
 
 	for (i = 0; i < ROUNDS; i++) {
-		want = load->got + MESSAGES;
-		while (load->got < want)
-			KUNIT_ASSERT_TRUE(test, step(test, load));
+		go_on(test, load, MESSAGES);
 		close_to(test, load);
 		open_to(test, load);
 		post_all(test, load);
 	}
-	want = load->got + MESSAGES;
-	while (load->got < want)
-		KUNIT_ASSERT_TRUE(test, step(test, load));
+	go_on(test, load, MESSAGES);
 	load->no_sends = true;
 	while (are_out(load, true))
 		KUNIT_ASSERT_TRUE(test, step(test, load));
@@ -267,8 +280,66 @@ static void an_endpoint_that_comes_back_is_reached_under_load(struct kunit *test
 	KUNIT_EXPECT_GT(test, load->failed, 0);
 }
 
+/* Has a command run beside the case; its status comes by join_shell() */
+static void start_shell(struct kunit *test, const char *command)
+{
+	char *all = vt_buf(test, COMMAND);
+
+	snprintf(all, COMMAND, "rm -f " PIPE "; mkfifo " PIPE
+		 " && { { %s; echo $? >" PIPE "; } </dev/null >/dev/null 2>&1 & }", command);
+	KUNIT_ASSERT_EQ(test, vt_shell(all), 0);
+}
+
+static int join_shell(void)
+{
+	return vt_shell("read -r status <" PIPE "; exit $status");
+}
+
+#define RXE		"/sys/class/infiniband/rxe0"
+#define SIW		"/sys/class/infiniband/siw0"
+
+/* Beside siw0 of the guest, if it has no rxe0 */
+static int add_rxe(void)
+{
+	return vt_shell("[ -e " RXE " ] || if [ -e " SIW " ]; then ip link add dummy1 type dummy;"
+			" /kofi/guest/rxe.sh rxe dummy1 10.79.0.1 fd79::1;"
+			" else /kofi/guest/rxe.sh; fi");
+}
+
+/* The guest has one of them afterwards, as before */
+static void restore_devices(void *unused)
+{
+	if (vt_shell("[ -e " SIW " ]"))
+		add_rxe();
+	else
+		vt_shell("rdma link delete rxe0; ip link delete dummy1");
+}
+
+/* Nothing waits for a client that has not closed what it has */
+static void an_rdma_device_goes_under_load(struct kunit *test)
+{
+	struct load *load, *again;
+
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, restore_devices, NULL), 0);
+	KUNIT_ASSERT_EQ(test, add_rxe(), 0);
+	load = load_open_on(test, "verbs;ofi_rxm", "rxe0", NULL);
+	go_on(test, load, WARM);
+	start_shell(test, "rdma link delete rxe0");
+	while (step(test, load))
+		;
+	KUNIT_EXPECT_EQ(test, join_shell(), 0);
+	expect_all_ended(test, load);
+	KUNIT_EXPECT_EQ(test, fi_send(load->from.ep, load->slots[0].buf, 1, NULL, load->addr,
+				      NULL), -ENODEV);
+	/* Beside what is left of the old one */
+	KUNIT_ASSERT_EQ(test, add_rxe(), 0);
+	again = load_open_on(test, "verbs;ofi_rxm", "rxe0", NULL);
+	go_on(test, again, WARM);
+}
+
 static struct kunit_case load_cases[] = {
 	KUNIT_CASE(a_namespace_goes_under_load),
+	KUNIT_CASE(an_rdma_device_goes_under_load),
 	KUNIT_CASE_PARAM(an_endpoint_that_comes_back_is_reached_under_load, load_prov_gen_params),
 	{}
 };

@@ -527,9 +527,15 @@ static void rxm_connected(struct rxm_conn *conn, const void *data, size_t len)
 	rxm_opened(conn);
 }
 
+static struct rxm_domain *rxm_domain_of(const struct rxm_ep *ep)
+{
+	return container_of(ep->soft.domain, struct rxm_domain, soft);
+}
+
+/* Has the device of an endpoint gone?  An RDMA device goes with all endpoints of its domain */
 static bool rxm_ep_gone(struct kofi_soft_ep *soft)
 {
-	return to_rxm_ep(soft)->gone;
+	return to_rxm_ep(soft)->gone || READ_ONCE(rxm_domain_of(to_rxm_ep(soft))->has_gone);
 }
 
 static bool rxm_pep_gone(struct kofi_soft_pep *pep)
@@ -540,6 +546,7 @@ static bool rxm_pep_gone(struct kofi_soft_pep *pep)
 /* An event that is an error */
 static void rxm_event_err(struct rxm_ep *ep)
 {
+	struct rxm_domain *domain = rxm_domain_of(ep);
 	struct fi_eq_err_entry err = {};
 	const struct rxm_wire_reject *msg;
 
@@ -547,7 +554,11 @@ static void rxm_event_err(struct rxm_ep *ep)
 		return;
 	if (err.err == ENODEV && !ep->gone) {
 		ep->gone = true;
+		if (rxm_is_qp(domain->protocol))
+			WRITE_ONCE(domain->has_gone, true);
 		kofi_soft_end_some(&rxm_type, rxm_ep_gone, rxm_pep_gone);
+		if (rxm_is_qp(domain->protocol))
+			rxm_device_gone(domain);
 	}
 	if (err.fid == &ep->pep->fid)
 		return;

@@ -18,12 +18,49 @@ struct kofi_param rxm_eager_limit = { .value = SZ_16K, .min = SZ_1K, .max = U16_
 module_param_cb(eager_limit, &kofi_param_ops, &rxm_eager_limit, 0444);
 MODULE_PARM_DESC(eager_limit, "most payload of a packet, bytes; equal to FI_OFI_RXM_BUFFER_SIZE of peers (default 16384)");
 
+/* Runs rxm_domain.gone, which waits for all that rxm_type.wq runs */
+static struct workqueue_struct *rxm_gone_wq;
+
 /* Domains */
+
+static void rxm_domain_gone(struct work_struct *work)
+{
+	struct rxm_domain *domain = container_of(work, struct rxm_domain, gone);
+	struct kofi_soft_ep *ep;
+
+	/* For all operations to end; the second time for work that the first one has queued */
+	flush_workqueue(rxm_type.wq);
+	flush_workqueue(rxm_type.wq);
+	mutex_lock(&rxm_lock);
+	list_for_each_entry(ep, &domain->soft.fabric->eps, of_fabric) {
+		if (ep->domain != &domain->soft)
+			continue;
+		if (ep->kep.tx.cq)
+			kofi_cq_end(ep->kep.tx.cq, -ENODEV);
+		if (ep->kep.rx.cq)
+			kofi_cq_end(ep->kep.rx.cq, -ENODEV);
+	}
+	mutex_unlock(&rxm_lock);
+}
+
+/**
+ * rxm_device_gone() - End the completion queues of endpoints whose device has gone
+ * @domain: the domain of the device, of which all endpoints have been ended
+ *
+ * They end when all operations have: an empty queue says then that nothing completes any more.
+ *
+ * Context: any.
+ */
+void rxm_device_gone(struct rxm_domain *domain)
+{
+	queue_work(rxm_gone_wq, &domain->gone);
+}
 
 static int rxm_domain_close(struct fid *fid)
 {
 	struct rxm_domain *domain = to_rxm_domain(container_of(fid, struct fid_domain, fid));
 
+	cancel_work_sync(&domain->gone);
 	kofi_lower_close(&domain->lower->fid);
 	kofi_mr_map_destroy(&domain->soft.mrs.map);
 	kfree(domain);
@@ -71,6 +108,7 @@ static int rxm_domain_open(struct fid_fabric *fid_fabric, struct fi_info *info,
 	to_rxm_domain(*fid_domain)->mr_mode = mr_mode;
 	to_rxm_domain(*fid_domain)->protocol = protocol;
 	to_rxm_domain(*fid_domain)->credits = credits;
+	INIT_WORK(&to_rxm_domain(*fid_domain)->gone, rxm_domain_gone);
 	(*fid_domain)->mr = &rxm_mr_ops;
 	(*fid_domain)->fid.ops = &rxm_domain_fid_ops;
 	return 0;
@@ -203,9 +241,15 @@ static int __init rxm_init(void)
 	rxm_type.wq = alloc_workqueue("kofi_rxm", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rxm_type.wq)
 		return ret;
+	rxm_gone_wq = alloc_workqueue("kofi_rxm_gone", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!rxm_gone_wq)
+		goto destroy_wq;
 	ret = kofi_provider_register(KOFI_PROVIDER_VERSION, &rxm_provider);
-	if (ret)
-		destroy_workqueue(rxm_type.wq);
+	if (!ret)
+		return 0;
+	destroy_workqueue(rxm_gone_wq);
+destroy_wq:
+	destroy_workqueue(rxm_type.wq);
 	return ret;
 }
 module_init(rxm_init);
@@ -213,6 +257,7 @@ module_init(rxm_init);
 static void __exit rxm_exit(void)
 {
 	kofi_provider_deregister(&rxm_provider);
+	destroy_workqueue(rxm_gone_wq);
 	destroy_workqueue(rxm_type.wq);
 	/* Peers and regions that RCU frees */
 	rcu_barrier();

@@ -120,6 +120,8 @@ struct rxm_fabric {
  * @mr_mode: of @lower
  * @protocol: of its endpoints
  * @credits: connections count credits
+ * @has_gone: an RDMA device, and it has gone
+ * @gone: ends the completion queues of endpoints then (main.c)
  */
 struct rxm_domain {
 	struct kofi_soft_domain	soft;
@@ -127,6 +129,8 @@ struct rxm_domain {
 	int			mr_mode;
 	u32			protocol;
 	bool			credits;
+	bool			has_gone;
+	struct work_struct	gone;
 };
 
 /**
@@ -716,6 +720,9 @@ static inline void rxm_cm_later(struct rxm_ep *ep, unsigned long delay)
 {
 	queue_delayed_work(rxm_type.wq, &ep->cm, delay);
 }
+
+/* main.c */
+void rxm_device_gone(struct rxm_domain *domain);
 
 /* info.c */
 int rxm_getinfo(u32 version, const char *node, const int service, u64 flags,
