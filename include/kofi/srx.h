@@ -547,6 +547,18 @@ bool kofi_srx_withdraw(struct kofi_srx *srx, struct kofi_srx_msg *msg);
 bool kofi_srx_withdraw_unclaimed(struct kofi_srx *srx, struct kofi_srx_msg *msg);
 
 /**
+ * kofi_srx_move_claimed() - Have another object of the provider stand for a claimed message
+ * @srx: where the message waits
+ * @msg: a message that kofi_srx_arrive() has queued, which is the provider's afterwards
+ * @to: stands for the message from now on, as if kofi_srx_arrive() had queued it
+ *
+ * Context: any.
+ * Return: true; false: the message is not claimed, or waits no more, and nothing has changed.
+ */
+bool kofi_srx_move_claimed(struct kofi_srx *srx, struct kofi_srx_msg *msg,
+			   struct kofi_srx_msg *to);
+
+/**
  * kofi_srx_cancel() - Take a receive back (fi_cancel())
  * @srx: the receive side
  * @context: of the receive

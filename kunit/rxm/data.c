@@ -384,6 +384,34 @@ static void a_claimed_message_stays_in_its_buffer(struct kunit *test)
 	expect_tagged(test, bed, buf, 3);
 }
 
+/* And what is behind it: the connection has as many messages as it may have */
+static void a_claimed_message_outlives_its_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, LEN);
+	struct kvec iov = { buf, LEN };
+	struct fi_msg_tagged msg = {
+		.msg_iov	= &iov,
+		.iov_count	= 1,
+		.addr		= FI_ADDR_UNSPEC,
+		.tag		= 2,
+		.context	= vt_ctx(2),
+	};
+
+	rxm_join(test, bed);
+	send_kept(test, bed);
+	send_tagged(test, bed, 2);
+	send_tagged(test, bed, 3);
+	claim(test, bed, &msg);
+	vt_end_close(test, &bed->peer);
+	/* The end comes before the next request */
+	rxm_join(test, bed);
+	KUNIT_ASSERT_EQ(test, fi_trecvmsg(bed->us.ep, &msg, FI_CLAIM), 0);
+	expect_tagged(test, bed, buf, 2);
+	post_tagged(test, bed, buf, 3);
+	expect_tagged(test, bed, buf, 3);
+}
+
 /* Time of all processors in the kernel, but for interrupts */
 static u64 system_time(void)
 {
@@ -1058,6 +1086,7 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(peers_that_have_gone_make_room),
 	KUNIT_CASE(connections_without_memory_do_not_wake_each_other),
 	KUNIT_CASE(a_claimed_message_stays_in_its_buffer),
+	KUNIT_CASE(a_claimed_message_outlives_its_connection),
 	KUNIT_CASE(messages_in_their_buffers_outlive_their_connection),
 	KUNIT_CASE(a_write_that_waits_takes_no_time),
 	KUNIT_CASE_PARAM(a_packet_that_breaks_the_rules_ends_the_connection,

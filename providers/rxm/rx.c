@@ -449,17 +449,23 @@ static void rxm_take(struct rxm_conn *conn, struct rxm_buf *buf, struct kofi_rx 
 	}
 }
 
+/* Copies a message that is to be kept, but for the payload of a segment */
+static void rxm_unexp_fill(struct rxm_unexp *unexp, const struct rxm_buf *buf)
+{
+	unexp->whole = buf->hdr->ctrl.type != RXM_WIRE_SEG;
+	unexp->rndv = buf->hdr->ctrl.type == RXM_WIRE_RNDV_REQ;
+	unexp->msg_id = buf->hdr->ctrl.msg_id;
+	if (unexp->whole && unexp->data)
+		memcpy(unexp->data, buf->hdr + 1, rxm_payload(buf));
+}
+
 /* A message that is kept may settle before rxm_take() has seen all of it */
 static int rxm_keep(struct rxm_conn *conn, struct rxm_buf *buf, struct rxm_unexp *unexp,
 		    const struct kofi_srx_arrival *what, struct kofi_rx **rx)
 {
 	int ret;
 
-	unexp->whole = buf->hdr->ctrl.type != RXM_WIRE_SEG;
-	unexp->rndv = buf->hdr->ctrl.type == RXM_WIRE_RNDV_REQ;
-	unexp->msg_id = buf->hdr->ctrl.msg_id;
-	if (unexp->whole && unexp->data)
-		memcpy(unexp->data, buf->hdr + 1, rxm_payload(buf));
+	rxm_unexp_fill(unexp, buf);
 	ret = kofi_srx_arrive(&conn->ep->soft.own_srx, what, &unexp->msg, rx);
 	if (ret != KOFI_SRX_QUEUED)
 		rxm_unexp_put(unexp);
@@ -510,6 +516,23 @@ static int rxm_unexp(struct rxm_conn *conn, struct rxm_buf *buf, struct rxm_unex
 }
 
 /*
+ * Keeps a message that waits in its buffer, and that the client has claimed, as its connection is
+ * over; false: it is not claimed, or waits no more.
+ */
+static bool rxm_keep_claimed(struct rxm_conn *conn, struct rxm_buf *buf, struct rxm_unexp *unexp)
+{
+	if (READ_ONCE(conn->state) != RXM_OVER)
+		return false;
+	rxm_unexp_fill(unexp, buf);
+	if (!kofi_srx_move_claimed(&conn->ep->soft.own_srx, &conn->head.msg, &unexp->msg))
+		return false;
+	conn->head_waits = false;
+	if (buf->hdr->ctrl.type == RXM_WIRE_SEG)
+		rxm_take(conn, buf, NULL, unexp);
+	return true;
+}
+
+/*
  * The message in the buffer of the next packet has been waiting.  0: it has been dealt with; 1: it
  * does not wait any more, and there is room for it in @unexp; -EAGAIN: it waits.
  */
@@ -534,6 +557,8 @@ static int rxm_head(struct rxm_conn *conn, struct rxm_buf *buf, struct rxm_unexp
 		return -EAGAIN;
 	/* Otherwise the client has claimed it, or rxm_unexp_settle() is called */
 	if (!kofi_srx_withdraw_unclaimed(&soft->own_srx, &conn->head.msg)) {
+		if (*unexp && rxm_keep_claimed(conn, buf, *unexp))
+			return 0;
 		if (*unexp)
 			rxm_unexp_put(*unexp);
 		return -EAGAIN;

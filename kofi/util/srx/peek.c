@@ -11,6 +11,7 @@
  * while its shared receive context is used.  So kofi_srx_leave() waits for the RCU read-side
  * sections here, before the endpoint purges its queue.
  */
+#include <linux/module.h>
 #include <linux/rcupdate.h>
 #include "srx.h"
 
@@ -46,6 +47,36 @@ static void kofi_srx_claim_msg(struct kofi_srx *srx, struct kofi_srx_msg *msg,
 	/* As in kofi_srx_take_msg() */
 	due->run = !list_empty(&srx->deferred);
 }
+
+bool kofi_srx_move_claimed(struct kofi_srx *srx, struct kofi_srx_msg *msg,
+			   struct kofi_srx_msg *to)
+{
+	unsigned long flags;
+	bool move;
+
+	spin_lock_irqsave(&srx->lock, flags);
+	move = msg->queued && msg->any.key.kind == KOFI_SRX_CLAIMED;
+	if (move) {
+		to->what = msg->what;
+		kofi_srx_link_init(&to->any);
+		kofi_srx_link_init(&to->from);
+		INIT_LIST_HEAD(&to->order);
+		INIT_LIST_HEAD(&to->stranger);
+		/* At the place of @msg, as the oldest claim of a context comes first */
+		to->any.key = msg->any.key;
+		if (!hlist_unhashed(&msg->any.node)) {
+			hlist_add_behind(&to->any.node, &msg->any.node);
+			hlist_del_init(&msg->any.node);
+		}
+		list_replace_init(&msg->any.same, &to->any.same);
+		list_replace(&msg->of_ep, &to->of_ep);
+		to->queued = true;
+		msg->queued = false;
+	}
+	spin_unlock_irqrestore(&srx->lock, flags);
+	return move;
+}
+EXPORT_SYMBOL_GPL(kofi_srx_move_claimed);
 
 /* Completes a peek, or the discard of a claimed message, and does what is due */
 static void kofi_srx_answer(struct kofi_srx *srx, struct kofi_rx *rx,

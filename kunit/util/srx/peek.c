@@ -287,6 +287,32 @@ static void a_claimed_message_is_not_withdrawn_for_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, us->srx.nmsgs, 0);
 }
 
+/* The other object is at the place of the first one, before a younger claim of the context */
+static void a_claimed_message_can_be_moved(struct kunit *test)
+{
+	struct ut_srx *us = ut_srx(test);
+	int i;
+
+	for (i = 1; i <= 2; i++) {
+		KUNIT_EXPECT_EQ(test, arrives(us, i, 7, NULL), KOFI_SRX_QUEUED);
+		KUNIT_EXPECT_FALSE(test, kofi_srx_move_claimed(&us->srx, &us->msg[i].msg,
+							       &us->msg[3].msg));
+		KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_PEEK | FI_CLAIM), 0);
+		ut_gets(test, us, .nr = 1, .len = 100, .data = 50 + i, .tag = 7);
+	}
+	KUNIT_EXPECT_TRUE(test, kofi_srx_move_claimed(&us->srx, &us->msg[1].msg, &us->msg[3].msg));
+	KUNIT_EXPECT_FALSE(test, kofi_srx_move_claimed(&us->srx, &us->msg[1].msg,
+						       &us->msg[4].msg));
+	KUNIT_EXPECT_FALSE(test, kofi_srx_withdraw(&us->srx, &us->msg[1].msg));
+	KUNIT_EXPECT_EQ(test, us->srx.nmsgs, 2);
+	KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_CLAIM), 0);
+	KUNIT_EXPECT_FALSE(test, us->msg[3].msg.queued);
+	KUNIT_EXPECT_TRUE(test, us->msg[2].msg.queued);
+	KUNIT_EXPECT_TRUE(test, kofi_srx_move_claimed(&us->srx, &us->msg[2].msg, &us->msg[1].msg));
+	KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_CLAIM), 0);
+	KUNIT_EXPECT_EQ(test, us->srx.nmsgs, 0);
+}
+
 static void a_claimed_message_can_be_withdrawn(struct kunit *test)
 {
 	struct ut_srx *us = ut_srx(test);
@@ -337,6 +363,7 @@ static struct kunit_case srx_peek_cases[] = {
 	KUNIT_CASE(a_discard_is_reported_if_the_client_asks),
 	KUNIT_CASE(a_claimed_message_still_counts_as_one_that_waits),
 	KUNIT_CASE(a_claimed_message_is_not_withdrawn_for_room),
+	KUNIT_CASE(a_claimed_message_can_be_moved),
 	KUNIT_CASE(a_claimed_message_can_be_withdrawn),
 	KUNIT_CASE(a_peek_without_a_receive_waits_for_one),
 	KUNIT_CASE(nothing_is_looked_at_after_the_end),
