@@ -266,6 +266,34 @@ static void an_offer_finds_its_receive(struct kunit *test)
 	expect_acks(test, bed.sock, 1);
 }
 
+#define FAILSLAB	"cd /sys/kernel/debug/failslab && "
+#define NUMBERS_CACHE	"/sys/kernel/slab/kmalloc-8k/failslab"	/* of the numbers of a connection */
+
+static void fail_nothing(void *unused)
+{
+	vt_shell("echo 0 >" NUMBERS_CACHE);
+	vt_shell(FAILSLAB "echo 0 >probability && echo N >cache-filter && echo 2 >verbose");
+}
+
+/* Allocations that do not wait fail */
+static void a_first_offer_waits_for_memory(struct kunit *test)
+{
+	struct bed bed = {};
+	u8 *in;
+
+	bed_open(test, &bed, 1);
+	in = take(test, &bed, 1, LONG);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fail_nothing, NULL), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell("echo 1 >" NUMBERS_CACHE), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo 0 >verbose && echo Y >cache-filter"), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo -1 >times && echo 100 >probability"), 0);
+	offer(test, &bed, 0, 1, LONG, 200);
+	expect_wish(test, &bed, 200);
+	fail_nothing(NULL);
+	give(test, &bed, 0, 200, LONG, 5);
+	taken(test, &bed, in, 1, LONG, 5);
+}
+
 /* Two of them, which are taken the other way round; the number can be used again */
 static void an_offer_waits_for_its_receive(struct kunit *test)
 {
@@ -728,6 +756,7 @@ static struct kunit_case rdm_data_cases[] = {
 	KUNIT_CASE(a_message_that_is_kept_outlives_its_connection),
 	KUNIT_CASE(a_receive_ends_with_a_connection_that_ends_in_its_message),
 	KUNIT_CASE(an_offer_finds_its_receive),
+	KUNIT_CASE(a_first_offer_waits_for_memory),
 	KUNIT_CASE(an_offer_waits_for_its_receive),
 	KUNIT_CASE(an_offer_that_nobody_wants_is_taken_and_dropped),
 	KUNIT_CASE(a_payload_that_is_too_long_is_cut),

@@ -119,7 +119,7 @@ int ktcp_start_cts(struct ktcp_conn *conn)
  * ktcp_offer_begin() - An offer has come
  * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr is the offer
  *
- * Context: any.
+ * Context: may sleep.
  * Return: 0; -EPROTO: rendezvous was not agreed upon, or the number is in use; -ENOMEM.
  */
 int ktcp_offer_begin(struct ktcp_conn *conn)
@@ -130,9 +130,12 @@ int ktcp_offer_begin(struct ktcp_conn *conn)
 	lockdep_assert_held(&conn->run);
 	if (!conn->rendezvous || !number)
 		return ktcp_conn_violated(conn, KTCP_BAD_RENDEZVOUS);
-	/* Allocated once for a connection, when the peer makes its first offer */
+	/*
+	 * Allocated once for a connection, when the peer makes its first offer.  This waits for
+	 * memory: without it the connection would have to end.
+	 */
 	if (!link->taken)
-		link->taken = kcalloc(KTCP_RTS_NUMBERS, sizeof(*link->taken), GFP_NOWAIT);
+		link->taken = kcalloc(KTCP_RTS_NUMBERS, sizeof(*link->taken), GFP_NOIO);
 	if (!link->taken)
 		return -ENOMEM;
 	if (link->taken[number].state != KTCP_OFFER_NONE)
