@@ -476,23 +476,11 @@ case_status()
 	hostile_down
 }
 
-# Each allocation that connecting makes in the caller's context fails once: an error, or a
-# controller that works.  Points are tried one by one at first; later ones mostly repeat
-# for one more region or tag, and every 23rd is tried.  With STRIDE=n every nth of
-# these is tried, beginning with one of the first n, another one each time.
-case_memory()
+# memory_pass FIRST: of case_memory(), which has the variables: failures from this number on
+memory_pass()
 {
-	local stride=${STRIDE:-1} left=0 refused=0 worked=0 opts what nth
+	local nth=$(($1 - stride)) left=0
 
-	nth=$((RANDOM % stride + 1 - stride))
-	echo "    one of $stride failures, from number $((nth + stride)) on"
-
-	opts="transport=$transport,traddr=$addr,trsvcid=4420,nqn=$nqn,nr_io_queues=1"
-	opts+=",queue_size=16,hostnqn=$hostnqn,hostid=$hostid"
-	for what in failslab fail_page_alloc; do
-		echo N >"/sys/kernel/debug/$what/ignore-gfp-wait"
-		echo 0 >"/sys/kernel/debug/$what/verbose"
-	done
 	until [ "$left" -gt 0 ]; do
 		nth=$((nth + stride * (nth < 100 ? 1 : 23)))
 		left=$(bash -c 'exec 7</proc/self/fail-nth 8>/proc/self/fail-nth 9<>/dev/nvme-fabrics
@@ -512,7 +500,31 @@ case_memory()
 		refused=$((refused + 1))
 		no_controller || fail "a controller is left after failure $nth"
 	done
-	echo "    $nth: $refused times refused, $worked times it worked"
+}
+
+# Each allocation that connecting makes in the caller's context fails once: an error, or a
+# controller that works.  Points are tried one by one at first; later ones mostly repeat
+# for one more region or tag, and every 23rd is tried.  With STRIDE=n every nth of
+# these is tried, beginning with one of the first n, another one each time; and from the next one on,
+# too, until enough have been refused, or all have been tried.
+case_memory()
+{
+	local stride=${STRIDE:-1} refused=0 worked=0 opts what first pass=0
+
+	first=$((RANDOM % stride))
+	echo "    one of $stride failures, from number $((first + 1)) on"
+
+	opts="transport=$transport,traddr=$addr,trsvcid=4420,nqn=$nqn,nr_io_queues=1"
+	opts+=",queue_size=16,hostnqn=$hostnqn,hostid=$hostid"
+	for what in failslab fail_page_alloc; do
+		echo N >"/sys/kernel/debug/$what/ignore-gfp-wait"
+		echo 0 >"/sys/kernel/debug/$what/verbose"
+	done
+	while [ "$refused" -le $((50 / stride)) ] && [ "$pass" -lt "$stride" ]; do
+		memory_pass $(((first + pass) % stride + 1))
+		pass=$((pass + 1))
+	done
+	echo "    $refused times refused, $worked times it worked, in $pass of $stride passes"
 	[ "$refused" -gt $((50 / stride)) ] || fail "hardly any failure was injected"
 }
 
