@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What ends while messages of each kind are under way: a network namespace, an RDMA device, and an
- * endpoint that comes back again and again.
+ * What ends while messages of each kind are under way: a network namespace, an RDMA device, a
+ * provider that is withdrawn, and an endpoint that comes back again and again.  Modules stay
+ * meanwhile.
  *
  * One completion queue has all completions.  The context of an operation is its slot, so each
  * operation is seen to end once.
@@ -10,6 +11,8 @@
 #include <linux/rtnetlink.h>
 #include <linux/sizes.h>
 #include <kofi/addr.h>
+#include <kofi/hook.h>
+#include "../lib/async.h"
 #include "../lib/netns.h"
 #include "rxm.h"
 
@@ -337,9 +340,140 @@ static void an_rdma_device_goes_under_load(struct kunit *test)
 	go_on(test, again, WARM);
 }
 
+/**
+ * struct in_use - Modules that have objects open
+ * @prov: of the endpoints
+ * @modules: they are to be unloaded, in this order
+ */
+struct in_use {
+	const char	*prov;
+	const char	*modules;
+};
+
+static const struct in_use in_uses[] = {
+	{ "loop;ofi_rxm", "kofi_rxm kofi_loop kofi" },
+	{ "loop;ofi_rxm", "kofi kofi_loop kofi_rxm" },
+	{ "tcp;ofi_rxm", "kofi_rxm kofi_tcp kofi" },
+	{ "tcp;ofi_rxm", "kofi kofi_tcp kofi_rxm" },
+	{ "verbs;ofi_rxm", "kofi_rxm kofi_verbs kofi" },
+	{ "verbs;ofi_rxm", "kofi kofi_verbs kofi_rxm" },
+};
+
+static void in_use_desc(const struct in_use *in_use, char *desc)
+{
+	strscpy(desc, in_use->modules, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(in_use, in_uses, in_use_desc);
+
+/* The rmmod of busybox asks the kernel, that of kmod does not ask it for a module that is in use */
+static void modules_under_load_stay(struct kunit *test)
+{
+	const struct in_use *in_use = test->param_value;
+	struct load *load = load_open(test, in_use->prov, NULL);
+	char *command = vt_buf(test, COMMAND);
+
+	snprintf(command, COMMAND, "for m in %s; do ! busybox rmmod $m || exit 9; done",
+		 in_use->modules);
+	go_on(test, load, MESSAGES);
+	start_shell(test, command);
+	go_on(test, load, WARM);
+	KUNIT_EXPECT_EQ(test, join_shell(), 0);
+	go_on(test, load, WARM);
+}
+
+/* A hook that can be withdrawn without its module */
+
+static struct kofi_provider going_provider;
+
+static const struct kofi_hook going_hook = {
+	.provider	= &going_provider,
+};
+
+static int going_getinfo(u32 version, const char *node, const int service, u64 flags,
+			 struct fi_info *hints, struct fi_info **info)
+{
+	return kofi_hook_getinfo(&going_hook, version, node, service, flags, hints, info);
+}
+
+static int going_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
+{
+	return kofi_hook_fabric(&going_hook, attr, fabric, context);
+}
+
+static struct kofi_provider going_provider = {
+	.name		= "ofi_hook_going",
+	.version	= FI_VERSION(1, 0),
+	.getinfo	= going_getinfo,
+	.freeinfo	= fi_freeinfo,
+	.fabric		= going_fabric,
+	.owner		= THIS_MODULE,
+};
+
+static const struct load_prov withdrawn_provs[] = {
+	{ "loop;ofi_hook_going;ofi_rxm" },
+	{ "loop;ofi_rxm;ofi_hook_going" },
+	{ "tcp;ofi_hook_going;ofi_rxm" },
+	{ "tcp;ofi_rxm;ofi_hook_going" },
+};
+
+KUNIT_ARRAY_PARAM(withdrawn, withdrawn_provs, load_prov_desc);
+
+static int withdraw(void *unused)
+{
+	return kofi_provider_deregister(&going_provider);
+}
+
+/**
+ * struct withdrawal - A call that withdraws a provider
+ * @test: the case
+ * @thread: makes the call
+ */
+struct withdrawal {
+	struct kunit	*test;
+	struct vt_async	*thread;
+};
+
+/* All objects have been closed; without a call the case has failed before it */
+static void end_withdrawal(void *data)
+{
+	struct withdrawal *withdrawal = data;
+	int ret = withdrawal->thread ? vt_async_join(withdrawal->test, withdrawal->thread) :
+				       withdraw(NULL);
+
+	KUNIT_EXPECT_EQ(withdrawal->test, ret, 0);
+}
+
+/* No new call finds it, and what is open goes on: the call returns when all has been closed */
+static void a_provider_is_withdrawn_under_load(struct kunit *test)
+{
+	const struct load_prov *prov = test->param_value;
+	struct withdrawal *withdrawal = vt_buf(test, sizeof(*withdrawal));
+	struct fi_info *hints = fi_allocinfo(), *info;
+	struct load *load;
+
+	KUNIT_ASSERT_NOT_NULL(test, hints);
+	vt_free_later(test, hints);
+	hints->ep_attr->type = FI_EP_RDM;
+	hints->fabric_attr->prov_name = kstrdup(prov->name, GFP_KERNEL);
+	KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION, &going_provider), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, end_withdrawal, withdrawal), 0);
+	withdrawal->test = test;
+	load = load_open(test, prov->name, NULL);
+	go_on(test, load, WARM);
+	withdrawal->thread = vt_async_start(test, withdraw, NULL);
+	KUNIT_EXPECT_TRUE(test, vt_async_waits(withdrawal->thread));
+	go_on(test, load, WARM);
+	KUNIT_EXPECT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), -ENODATA);
+	go_on(test, load, WARM);
+	close_to(test, load);
+}
+
 static struct kunit_case load_cases[] = {
 	KUNIT_CASE(a_namespace_goes_under_load),
 	KUNIT_CASE(an_rdma_device_goes_under_load),
+	KUNIT_CASE_PARAM(modules_under_load_stay, in_use_gen_params),
+	KUNIT_CASE_PARAM(a_provider_is_withdrawn_under_load, withdrawn_gen_params),
 	KUNIT_CASE_PARAM(an_endpoint_that_comes_back_is_reached_under_load, load_prov_gen_params),
 	{}
 };
