@@ -2,9 +2,7 @@
 /*
  * Packets, segments, and peers that break the rules.
  */
-#include <linux/cpumask.h>
 #include <linux/delay.h>
-#include <linux/kernel_stat.h>
 #include <linux/sizes.h>
 #include <rdma/fi_rma.h>
 #include "rxm.h"
@@ -13,8 +11,6 @@
 #define LONG	(2 * RXM_LIMIT + 100)
 #define SEGS	3
 #define KEPT	64	/* messages of a connection that are kept without a receive */
-#define WRITES	70	/* with data, of which a client that reads none gets 64 */
-#define PEERS	4	/* connections whose messages are all that is kept of an address */
 #define SHORT_S	5	/* the least message_timeout */
 
 static void an_eager_message_is_received(struct kunit *test)
@@ -201,260 +197,6 @@ static void a_message_that_another_one_interrupts_ends_the_connection(struct kun
 	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
 	/* All of it has come by then */
 	vt_done(test, bed->us.rx, vt_ctx(1));
-}
-
-/* A tagged message of LEN bytes, which are those of vt_fill(@tag) */
-static void send_tagged(struct kunit *test, struct rxm_bed *bed, u8 tag)
-{
-	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, LEN);
-
-	hdr->op.op = 1;
-	hdr->op.tag = tag;
-	vt_fill(hdr + 1, LEN, tag);
-	rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
-}
-
-static void post_tagged(struct kunit *test, struct rxm_bed *bed, u8 *buf, u8 tag)
-{
-	KUNIT_ASSERT_EQ(test, fi_trecv(bed->us.ep, buf, LEN, NULL, FI_ADDR_UNSPEC, tag, 0,
-				       vt_ctx(tag)), 0);
-}
-
-static void expect_tagged(struct kunit *test, struct rxm_bed *bed, u8 *buf, u8 tag)
-{
-	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(tag)).tag, tag);
-	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LEN, tag));
-}
-
-static void send_kept(struct kunit *test, struct rxm_bed *bed)
-{
-	int i;
-
-	for (i = 0; i < KEPT; i++)
-		send_tagged(test, bed, 1);
-}
-
-/* Takes a message of send_kept(), so that the one with tag 2 is kept, and that with tag 3 comes */
-static void take_one_kept(struct kunit *test, struct rxm_bed *bed, u8 *buf)
-{
-	post_tagged(test, bed, buf, 3);
-	vt_none(test, bed->us.rx);
-	post_tagged(test, bed, buf + LEN, 1);
-	expect_tagged(test, bed, buf + LEN, 1);
-	expect_tagged(test, bed, buf, 3);
-	post_tagged(test, bed, buf, 2);
-	expect_tagged(test, bed, buf, 2);
-}
-
-static void a_message_in_its_buffer_is_kept_when_another_one_is_taken(struct kunit *test)
-{
-	struct rxm_bed *bed = rxm_bed_open(test);
-	u8 *buf = vt_buf(test, 2 * LEN);
-
-	rxm_join(test, bed);
-	send_kept(test, bed);
-	send_tagged(test, bed, 2);
-	send_tagged(test, bed, 3);
-	take_one_kept(test, bed, buf);
-}
-
-/* The endpoint keeps no more of the address, but the connection could */
-static void a_message_in_its_buffer_is_kept_when_another_peers_is_taken(struct kunit *test)
-{
-	struct rxm_bed *beds = vt_buf(test, (PEERS + 1) * sizeof(*beds));
-	struct rxm_bed *bed = rxm_bed_open(test);
-	u8 *buf = vt_buf(test, 2 * LEN);
-	int i;
-
-	for (i = 0; i <= PEERS; i++) {
-		beds[i] = *bed;
-		rxm_join_as(test, &beds[i], RXM_PORT + i);
-	}
-	for (i = 0; i < PEERS; i++)
-		send_kept(test, &beds[i]);
-	send_tagged(test, &beds[PEERS], 2);
-	send_tagged(test, &beds[PEERS], 3);
-	take_one_kept(test, bed, buf);
-}
-
-/* Their messages are all that is kept of their address, and nobody wants them */
-static void peers_that_have_gone_make_room(struct kunit *test)
-{
-	struct rxm_bed *bed = rxm_bed_open(test);
-	u8 *buf = vt_buf(test, LEN);
-	int i;
-
-	rxm_param(test, "message_timeout", SHORT_S, 60);
-	for (i = 0; i < PEERS; i++) {
-		rxm_join_as(test, bed, RXM_PORT + 1 + i);
-		send_kept(test, bed);
-		vt_end_close(test, &bed->peer);
-	}
-	rxm_join(test, bed);
-	send_tagged(test, bed, 2);
-	send_tagged(test, bed, 3);
-	post_tagged(test, bed, buf, 3);
-	expect_tagged(test, bed, buf, 3);
-	/* Only what was needed has been dropped */
-	for (i = 0; i < PEERS * KEPT - 1; i++) {
-		post_tagged(test, bed, buf, 1);
-		vt_done(test, bed->us.rx, vt_ctx(1));
-	}
-	post_tagged(test, bed, buf, 1);
-	vt_none(test, bed->us.rx);
-}
-
-#define FAILSLAB	"cd /sys/kernel/debug/failslab && "
-
-static void fail_nothing(void *unused)
-{
-	vt_shell(FAILSLAB "echo 0 >probability && echo 2 >verbose");
-}
-
-/* Allocations that do not wait fail, and each look at a message in its buffer is one */
-static void connections_without_memory_do_not_wake_each_other(struct kunit *test)
-{
-	struct rxm_bed *bed = rxm_bed_open(test), other;
-	u8 *buf = vt_buf(test, LEN);
-	int i;
-
-	other = *bed;
-	rxm_join(test, bed);
-	rxm_join_as(test, &other, RXM_PORT + 1);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fail_nothing, NULL), 0);
-	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo 0 >verbose && echo 20000 >times"), 0);
-	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo 100 >probability"), 0);
-	send_tagged(test, bed, 2);
-	send_tagged(test, &other, 2);
-	send_tagged(test, bed, 3);
-	msleep(2 * MSEC_PER_SEC);
-	KUNIT_EXPECT_EQ(test, vt_shell(FAILSLAB "test $(cat times) -gt 10000"), 0);
-	/* When there is memory, the first message is kept, and what is behind it comes */
-	fail_nothing(NULL);
-	post_tagged(test, bed, buf, 3);
-	expect_tagged(test, bed, buf, 3);
-	for (i = 0; i < 2; i++) {
-		post_tagged(test, bed, buf, 2);
-		expect_tagged(test, bed, buf, 2);
-	}
-}
-
-/* The client has claimed it, and only takes it later */
-/* Claims a message, which may not have arrived yet */
-static void claim(struct kunit *test, struct rxm_bed *bed, const struct fi_msg_tagged *msg)
-{
-	ktime_t limit = ktime_add_ms(ktime_get(), VT_PATIENCE_MS);
-	struct vt_comp comp;
-
-	do {
-		KUNIT_ASSERT_EQ(test, fi_trecvmsg(bed->us.ep, msg, FI_PEEK | FI_CLAIM), 0);
-		KUNIT_ASSERT_EQ(test, vt_wait(bed->us.rx, &comp), 1);
-		/* No event says that a message has arrived which nobody wants */
-		if (comp.err)
-			usleep_range(1000, 2000);
-	} while (comp.err == FI_ENOMSG && ktime_before(ktime_get(), limit));
-	KUNIT_ASSERT_EQ(test, comp.err, 0);
-	KUNIT_EXPECT_EQ(test, comp.len, LEN);
-}
-
-static void a_claimed_message_stays_in_its_buffer(struct kunit *test)
-{
-	struct rxm_bed *bed = rxm_bed_open(test);
-	u8 *buf = vt_buf(test, 2 * LEN);
-	struct kvec iov = { buf, LEN };
-	struct fi_msg_tagged msg = {
-		.msg_iov	= &iov,
-		.iov_count	= 1,
-		.addr		= FI_ADDR_UNSPEC,
-		.tag		= 2,
-		.context	= vt_ctx(2),
-	};
-
-	rxm_join(test, bed);
-	send_kept(test, bed);
-	send_tagged(test, bed, 2);
-	send_tagged(test, bed, 3);
-	claim(test, bed, &msg);
-	post_tagged(test, bed, buf + LEN, 1);
-	expect_tagged(test, bed, buf + LEN, 1);
-	vt_none(test, bed->us.rx);
-	KUNIT_ASSERT_EQ(test, fi_trecvmsg(bed->us.ep, &msg, FI_CLAIM), 0);
-	expect_tagged(test, bed, buf, 2);
-	post_tagged(test, bed, buf, 3);
-	expect_tagged(test, bed, buf, 3);
-}
-
-/* And what is behind it: the connection has as many messages as it may have */
-static void a_claimed_message_outlives_its_connection(struct kunit *test)
-{
-	struct rxm_bed *bed = rxm_bed_open(test);
-	u8 *buf = vt_buf(test, LEN);
-	struct kvec iov = { buf, LEN };
-	struct fi_msg_tagged msg = {
-		.msg_iov	= &iov,
-		.iov_count	= 1,
-		.addr		= FI_ADDR_UNSPEC,
-		.tag		= 2,
-		.context	= vt_ctx(2),
-	};
-
-	rxm_join(test, bed);
-	send_kept(test, bed);
-	send_tagged(test, bed, 2);
-	send_tagged(test, bed, 3);
-	claim(test, bed, &msg);
-	vt_end_close(test, &bed->peer);
-	/* The end comes before the next request */
-	rxm_join(test, bed);
-	KUNIT_ASSERT_EQ(test, fi_trecvmsg(bed->us.ep, &msg, FI_CLAIM), 0);
-	expect_tagged(test, bed, buf, 2);
-	post_tagged(test, bed, buf, 3);
-	expect_tagged(test, bed, buf, 3);
-}
-
-/* Time of all processors in the kernel, but for interrupts */
-static u64 system_time(void)
-{
-	u64 sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += kcpustat_cpu(cpu).cpustat[CPUTIME_SYSTEM];
-	return sum;
-}
-
-/* What waits until the client reads is not looked at again and again */
-static void a_write_that_waits_takes_no_time(struct kunit *test)
-{
-	struct rxm_bed *bed = rxm_bed_open(test);
-	u8 *mem = vt_buf(test, LEN), *out = vt_buf(test, LEN);
-	struct kvec iov = { out, LEN };
-	const struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .context = vt_ctx(1) };
-	struct vt_comp comp;
-	struct fid_mr *mr;
-	u64 begun;
-	int i;
-
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(bed->domain, mem, LEN, FI_REMOTE_WRITE, 0, 5, 0, &mr, NULL),
-			0);
-	vt_adopt(test, &mr->fid);
-	rxm_join(test, bed);
-	for (i = 0; i < WRITES; i++) {
-		KUNIT_ASSERT_EQ(test, fi_writedata(bed->peer.ep, out, LEN, NULL, i, 0,
-						   fi_mr_addr(mr), fi_mr_key(mr), vt_ctx(100)), 0);
-		vt_done(test, bed->peer.tx, vt_ctx(100));
-	}
-	/* Has the work of the endpoint run; the peer does not answer the offer */
-	KUNIT_ASSERT_EQ(test, fi_sendmsg(bed->us.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE),
-			0);
-	begun = system_time();
-	msleep(4 * MSEC_PER_SEC);
-	KUNIT_EXPECT_LT(test, system_time() - begun, 2ULL * NSEC_PER_SEC);
-	for (i = 0; i < WRITES; i++) {
-		KUNIT_ASSERT_EQ(test, vt_wait(bed->us.rx, &comp), 1);
-		KUNIT_EXPECT_EQ(test, comp.flags & FI_REMOTE_WRITE, FI_REMOTE_WRITE);
-		KUNIT_EXPECT_EQ(test, comp.data, i);
-	}
 }
 
 /**
@@ -745,41 +487,6 @@ static void a_long_message_is_sent_in_segments(struct kunit *test)
 
 /* Messages that a peer offers */
 
-static struct rxm_wire_rndv *make_offer(struct kunit *test, struct rxm_wire_hdr *hdr, u8 *mem,
-					size_t len)
-{
-	struct rxm_wire_rndv *offer = (void *)(hdr + 1);
-	struct fid_mr *mr;
-
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, len, FI_REMOTE_READ, 0, 5, 0,
-					&mr, NULL), 0);
-	vt_adopt(test, &mr->fid);
-	hdr->ctrl.type = 2;
-	hdr->ctrl.msg_id = 33;
-	hdr->op.size = len;
-	*offer = (struct rxm_wire_rndv) { .count = 2 };
-	offer->iov[0].addr = fi_mr_addr(mr);
-	offer->iov[0].len = len / 3;
-	offer->iov[0].key = fi_mr_key(mr);
-	offer->iov[1].addr = fi_mr_addr(mr) + len / 3;
-	offer->iov[1].len = len - len / 3;
-	offer->iov[1].key = fi_mr_key(mr);
-	return offer;
-}
-
-static struct rxm_wire_hdr *offer_new(struct kunit *test, struct rxm_bed *bed, u8 *mem, size_t len)
-{
-	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, sizeof(struct rxm_wire_rndv));
-
-	make_offer(test, hdr, mem, len);
-	return hdr;
-}
-
-static void send_offer(struct kunit *test, struct rxm_bed *bed, struct rxm_wire_hdr *hdr)
-{
-	rxm_send(test, bed, hdr, sizeof(*hdr) + sizeof(struct rxm_wire_rndv));
-}
-
 static void expect_answer(struct kunit *test, struct rxm_bed *bed, int nr)
 {
 	struct rxm_wire_hdr *hdr = (struct rxm_wire_hdr *)bed->bufs[nr];
@@ -802,7 +509,7 @@ static void a_message_that_is_offered_is_read(struct kunit *test)
 	rxm_join(test, bed);
 	vt_fill(mem, OFFER, 1);
 	vt_recv(test, &bed->us, buf, OFFER, vt_ctx(1));
-	send_offer(test, bed, offer_new(test, bed, mem, OFFER));
+	rxm_send_offer(test, bed, rxm_offer_new(test, bed, mem, OFFER));
 	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(1)).len, OFFER);
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf, OFFER, 1));
 	expect_answer(test, bed, 0);
@@ -816,7 +523,7 @@ static void an_offer_waits_for_its_receive(struct kunit *test)
 
 	rxm_join(test, bed);
 	vt_fill(mem, OFFER, 1);
-	send_offer(test, bed, offer_new(test, bed, mem, OFFER));
+	rxm_send_offer(test, bed, rxm_offer_new(test, bed, mem, OFFER));
 	vt_none(test, bed->us.rx);
 	KUNIT_ASSERT_EQ(test, fi_recvv(bed->us.ep, list, NULL, 2, 0, vt_ctx(1)), 0);
 	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(1)).len, OFFER);
@@ -839,7 +546,7 @@ static void begin_read(struct kunit *test, struct rxm_bed *bed)
 		vt_done(test, bed->us.tx, vt_ctx(10 + i));
 	}
 	vt_recv(test, &bed->us, buf, OFFER, vt_ctx(1));
-	send_offer(test, bed, offer_new(test, bed, mem, OFFER));
+	rxm_send_offer(test, bed, rxm_offer_new(test, bed, mem, OFFER));
 }
 
 /* The connection ends, and with it the receive, and the message that the peer has not taken */
@@ -888,7 +595,7 @@ static void an_offer_that_is_read_too_slowly_ends_the_connection(struct kunit *t
 	for (i = 0; i < PARTS; i++)
 		list[i] = (struct kvec) { buf + i * SZ_4K, SZ_4K };
 	KUNIT_ASSERT_EQ(test, fi_recvv(bed->us.ep, list, NULL, PARTS, 0, vt_ctx(1)), 0);
-	send_offer(test, bed, offer_new(test, bed, mem, PARTS * SZ_4K));
+	rxm_send_offer(test, bed, rxm_offer_new(test, bed, mem, PARTS * SZ_4K));
 	for (i = 0; i < 2; i++) {
 		msleep((SHORT_S - 1) * MSEC_PER_SEC);
 		/* It comes before the reads that begin when those of now have completed */
@@ -924,7 +631,7 @@ static void an_offer_that_is_too_long_is_cut_and_answered(struct kunit *test)
 	rxm_join(test, bed);
 	vt_fill(mem, LONG, 1);
 	vt_recv(test, &bed->us, buf, LEN, vt_ctx(1));
-	send_offer(test, bed, offer_new(test, bed, mem, LONG));
+	rxm_send_offer(test, bed, rxm_offer_new(test, bed, mem, LONG));
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, FI_ETRUNC);
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LEN, 1));
 	KUNIT_EXPECT_EQ(test, buf[LEN], 0);
@@ -939,11 +646,11 @@ static void an_offer_of_no_byte_is_answered(struct kunit *test)
 
 	rxm_join(test, bed);
 	vt_recv(test, &bed->us, mem, LEN, vt_ctx(1));
-	hdr = offer_new(test, bed, mem, LEN);
+	hdr = rxm_offer_new(test, bed, mem, LEN);
 	hdr->op.size = 0;
 	((struct rxm_wire_rndv *)(hdr + 1))->count = 1;
 	((struct rxm_wire_rndv *)(hdr + 1))->iov[0].len = 0;
-	send_offer(test, bed, hdr);
+	rxm_send_offer(test, bed, hdr);
 	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(1)).len, 0);
 	expect_answer(test, bed, 0);
 }
@@ -954,7 +661,7 @@ static void an_offer_goes_with_its_connection(struct kunit *test)
 	u8 *buf = vt_buf(test, LONG), *mem = vt_buf(test, LONG);
 
 	rxm_join(test, bed);
-	send_offer(test, bed, offer_new(test, bed, mem, LONG));
+	rxm_send_offer(test, bed, rxm_offer_new(test, bed, mem, LONG));
 	expect_service(test, bed);
 	vt_recv(test, &bed->us, buf, LONG, vt_ctx(1));
 	vt_none(test, bed->us.rx);
@@ -969,34 +676,12 @@ static void a_key_of_no_region_ends_the_connection(struct kunit *test)
 
 	rxm_join(test, bed);
 	vt_recv(test, &bed->us, buf, LONG, vt_ctx(1));
-	hdr = offer_new(test, bed, mem, LONG);
+	hdr = rxm_offer_new(test, bed, mem, LONG);
 	((struct rxm_wire_rndv *)(hdr + 1))->iov[1].key ^= 1;
-	send_offer(test, bed, hdr);
+	rxm_send_offer(test, bed, hdr);
 	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, ECONNRESET);
 	expect_service(test, bed);
-}
-
-/* The connection has as many as it may have.  An offer goes with it, also from between them */
-static void messages_in_their_buffers_outlive_their_connection(struct kunit *test)
-{
-	struct rxm_bed *bed = rxm_bed_open(test);
-	u8 *buf = vt_buf(test, LONG), *mem = vt_buf(test, LONG), tag;
-
-	rxm_join(test, bed);
-	send_kept(test, bed);
-	send_tagged(test, bed, 2);
-	send_offer(test, bed, offer_new(test, bed, mem, LONG));
-	send_tagged(test, bed, 3);
-	vt_end_close(test, &bed->peer);
-	/* The end comes before the next request */
-	rxm_join(test, bed);
-	for (tag = 2; tag <= 3; tag++) {
-		post_tagged(test, bed, buf, tag);
-		expect_tagged(test, bed, buf, tag);
-	}
-	vt_recv(test, &bed->us, buf, LONG, vt_ctx(4));
-	vt_none(test, bed->us.rx);
 }
 
 /* An offer of two elements of LEN bytes together */
@@ -1081,14 +766,6 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(a_message_of_which_a_part_has_come_ends_with_the_connection),
 	KUNIT_CASE(a_message_that_never_ends_ends_the_connection),
 	KUNIT_CASE(a_message_that_another_one_interrupts_ends_the_connection),
-	KUNIT_CASE(a_message_in_its_buffer_is_kept_when_another_one_is_taken),
-	KUNIT_CASE(a_message_in_its_buffer_is_kept_when_another_peers_is_taken),
-	KUNIT_CASE(peers_that_have_gone_make_room),
-	KUNIT_CASE(connections_without_memory_do_not_wake_each_other),
-	KUNIT_CASE(a_claimed_message_stays_in_its_buffer),
-	KUNIT_CASE(a_claimed_message_outlives_its_connection),
-	KUNIT_CASE(messages_in_their_buffers_outlive_their_connection),
-	KUNIT_CASE(a_write_that_waits_takes_no_time),
 	KUNIT_CASE_PARAM(a_packet_that_breaks_the_rules_ends_the_connection,
 			 bad_packet_gen_params),
 	KUNIT_CASE(a_segment_that_is_missing_ends_the_connection),

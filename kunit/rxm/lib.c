@@ -189,6 +189,42 @@ void rxm_send(struct kunit *test, struct rxm_bed *bed, const void *packet, size_
 	vt_done(test, bed->peer.tx, vt_ctx(100));
 }
 
+static struct rxm_wire_rndv *make_offer(struct kunit *test, struct rxm_wire_hdr *hdr, u8 *mem,
+					size_t len)
+{
+	struct rxm_wire_rndv *offer = (void *)(hdr + 1);
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, len, FI_REMOTE_READ, 0, 5, 0,
+					&mr, NULL), 0);
+	vt_adopt(test, &mr->fid);
+	hdr->ctrl.type = 2;
+	hdr->ctrl.msg_id = 33;
+	hdr->op.size = len;
+	*offer = (struct rxm_wire_rndv) { .count = 2 };
+	offer->iov[0].addr = fi_mr_addr(mr);
+	offer->iov[0].len = len / 3;
+	offer->iov[0].key = fi_mr_key(mr);
+	offer->iov[1].addr = fi_mr_addr(mr) + len / 3;
+	offer->iov[1].len = len - len / 3;
+	offer->iov[1].key = fi_mr_key(mr);
+	return offer;
+}
+
+struct rxm_wire_hdr *rxm_offer_new(struct kunit *test, const struct rxm_bed *bed, u8 *mem,
+				   size_t len)
+{
+	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, sizeof(struct rxm_wire_rndv));
+
+	make_offer(test, hdr, mem, len);
+	return hdr;
+}
+
+void rxm_send_offer(struct kunit *test, struct rxm_bed *bed, struct rxm_wire_hdr *hdr)
+{
+	rxm_send(test, bed, hdr, sizeof(*hdr) + sizeof(struct rxm_wire_rndv));
+}
+
 #define RXM_COMMAND	96	/* bytes of a command that sets a parameter */
 
 static void rxm_param_restore(void *command)

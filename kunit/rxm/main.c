@@ -7,6 +7,7 @@
 
 kunit_test_suites(&rxm_cm_suite,
 		  &rxm_data_suite,
+		  &rxm_kept_suite,
 		  &rxm_offer_suite,
 		  &rxm_writes_suite,
 		  &rxm_atomic_suite,

@@ -38,6 +38,7 @@ struct rxm_bed {
 
 extern struct kunit_suite rxm_cm_suite;
 extern struct kunit_suite rxm_data_suite;
+extern struct kunit_suite rxm_kept_suite;
 extern struct kunit_suite rxm_offer_suite;
 extern struct kunit_suite rxm_writes_suite;
 extern struct kunit_suite rxm_atomic_suite;
@@ -74,6 +75,10 @@ void rxm_post_recvs(struct kunit *test, struct rxm_bed *bed);
 /* A packet of @peer with a header and @len bytes of payload behind it */
 struct rxm_wire_hdr *rxm_packet(struct kunit *test, const struct rxm_bed *bed, size_t len);
 void rxm_send(struct kunit *test, struct rxm_bed *bed, const void *packet, size_t len);
+/* An offer of this memory, in two ranges */
+struct rxm_wire_hdr *rxm_offer_new(struct kunit *test, const struct rxm_bed *bed, u8 *mem,
+				   size_t len);
+void rxm_send_offer(struct kunit *test, struct rxm_bed *bed, struct rxm_wire_hdr *hdr);
 
 /* Sets a parameter of kofi_rxm for the rest of the case, which has @old afterwards */
 void rxm_param(struct kunit *test, const char *name, int value, int old);

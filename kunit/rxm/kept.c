@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What waits: messages without a receive, kept or in their buffers, and writes with data that the
+ * client has not read.
+ */
+#include <linux/cpumask.h>
+#include <linux/delay.h>
+#include <linux/kernel_stat.h>
+#include <rdma/fi_rma.h>
+#include "rxm.h"
+
+#define LEN	64
+#define LONG	(2 * RXM_LIMIT + 100)
+#define KEPT	64	/* messages of a connection that are kept without a receive */
+#define WRITES	70	/* with data, of which a client that reads none gets 64 */
+#define PEERS	4	/* connections whose messages are all that is kept of an address */
+#define SHORT_S	5	/* the least message_timeout */
+
+/* A tagged message of LEN bytes, which are those of vt_fill(@tag) */
+static void send_tagged(struct kunit *test, struct rxm_bed *bed, u8 tag)
+{
+	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, LEN);
+
+	hdr->op.op = 1;
+	hdr->op.tag = tag;
+	vt_fill(hdr + 1, LEN, tag);
+	rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
+}
+
+static void post_tagged(struct kunit *test, struct rxm_bed *bed, u8 *buf, u8 tag)
+{
+	KUNIT_ASSERT_EQ(test, fi_trecv(bed->us.ep, buf, LEN, NULL, FI_ADDR_UNSPEC, tag, 0,
+				       vt_ctx(tag)), 0);
+}
+
+static void expect_tagged(struct kunit *test, struct rxm_bed *bed, u8 *buf, u8 tag)
+{
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(tag)).tag, tag);
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LEN, tag));
+}
+
+static void send_kept(struct kunit *test, struct rxm_bed *bed)
+{
+	int i;
+
+	for (i = 0; i < KEPT; i++)
+		send_tagged(test, bed, 1);
+}
+
+/* Takes a message of send_kept(), so that the one with tag 2 is kept, and that with tag 3 comes */
+static void take_one_kept(struct kunit *test, struct rxm_bed *bed, u8 *buf)
+{
+	post_tagged(test, bed, buf, 3);
+	vt_none(test, bed->us.rx);
+	post_tagged(test, bed, buf + LEN, 1);
+	expect_tagged(test, bed, buf + LEN, 1);
+	expect_tagged(test, bed, buf, 3);
+	post_tagged(test, bed, buf, 2);
+	expect_tagged(test, bed, buf, 2);
+}
+
+static void a_message_in_its_buffer_is_kept_when_another_one_is_taken(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, 2 * LEN);
+
+	rxm_join(test, bed);
+	send_kept(test, bed);
+	send_tagged(test, bed, 2);
+	send_tagged(test, bed, 3);
+	take_one_kept(test, bed, buf);
+}
+
+/* The endpoint keeps no more of the address, but the connection could */
+static void a_message_in_its_buffer_is_kept_when_another_peers_is_taken(struct kunit *test)
+{
+	struct rxm_bed *beds = vt_buf(test, (PEERS + 1) * sizeof(*beds));
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, 2 * LEN);
+	int i;
+
+	for (i = 0; i <= PEERS; i++) {
+		beds[i] = *bed;
+		rxm_join_as(test, &beds[i], RXM_PORT + i);
+	}
+	for (i = 0; i < PEERS; i++)
+		send_kept(test, &beds[i]);
+	send_tagged(test, &beds[PEERS], 2);
+	send_tagged(test, &beds[PEERS], 3);
+	take_one_kept(test, bed, buf);
+}
+
+/* Their messages are all that is kept of their address, and nobody wants them */
+static void peers_that_have_gone_make_room(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, LEN);
+	int i;
+
+	rxm_param(test, "message_timeout", SHORT_S, 60);
+	for (i = 0; i < PEERS; i++) {
+		rxm_join_as(test, bed, RXM_PORT + 1 + i);
+		send_kept(test, bed);
+		vt_end_close(test, &bed->peer);
+	}
+	rxm_join(test, bed);
+	send_tagged(test, bed, 2);
+	send_tagged(test, bed, 3);
+	post_tagged(test, bed, buf, 3);
+	expect_tagged(test, bed, buf, 3);
+	/* Only what was needed has been dropped */
+	for (i = 0; i < PEERS * KEPT - 1; i++) {
+		post_tagged(test, bed, buf, 1);
+		vt_done(test, bed->us.rx, vt_ctx(1));
+	}
+	post_tagged(test, bed, buf, 1);
+	vt_none(test, bed->us.rx);
+}
+
+#define FAILSLAB	"cd /sys/kernel/debug/failslab && "
+
+static void fail_nothing(void *unused)
+{
+	vt_shell(FAILSLAB "echo 0 >probability && echo 2 >verbose");
+}
+
+/* Allocations that do not wait fail, and each look at a message in its buffer is one */
+static void connections_without_memory_do_not_wake_each_other(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test), other;
+	u8 *buf = vt_buf(test, LEN);
+	int i;
+
+	other = *bed;
+	rxm_join(test, bed);
+	rxm_join_as(test, &other, RXM_PORT + 1);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fail_nothing, NULL), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo 0 >verbose && echo 20000 >times"), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo 100 >probability"), 0);
+	send_tagged(test, bed, 2);
+	send_tagged(test, &other, 2);
+	send_tagged(test, bed, 3);
+	msleep(2 * MSEC_PER_SEC);
+	KUNIT_EXPECT_EQ(test, vt_shell(FAILSLAB "test $(cat times) -gt 10000"), 0);
+	/* When there is memory, the first message is kept, and what is behind it comes */
+	fail_nothing(NULL);
+	post_tagged(test, bed, buf, 3);
+	expect_tagged(test, bed, buf, 3);
+	for (i = 0; i < 2; i++) {
+		post_tagged(test, bed, buf, 2);
+		expect_tagged(test, bed, buf, 2);
+	}
+}
+
+/* Claims a message, which may not have arrived yet */
+static void claim(struct kunit *test, struct rxm_bed *bed, const struct fi_msg_tagged *msg)
+{
+	ktime_t limit = ktime_add_ms(ktime_get(), VT_PATIENCE_MS);
+	struct vt_comp comp;
+
+	do {
+		KUNIT_ASSERT_EQ(test, fi_trecvmsg(bed->us.ep, msg, FI_PEEK | FI_CLAIM), 0);
+		KUNIT_ASSERT_EQ(test, vt_wait(bed->us.rx, &comp), 1);
+		/* No event says that a message has arrived which nobody wants */
+		if (comp.err)
+			usleep_range(1000, 2000);
+	} while (comp.err == FI_ENOMSG && ktime_before(ktime_get(), limit));
+	KUNIT_ASSERT_EQ(test, comp.err, 0);
+	KUNIT_EXPECT_EQ(test, comp.len, LEN);
+}
+
+/* The client has claimed it, and only takes it later */
+static void a_claimed_message_stays_in_its_buffer(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, 2 * LEN);
+	struct kvec iov = { buf, LEN };
+	struct fi_msg_tagged msg = {
+		.msg_iov	= &iov,
+		.iov_count	= 1,
+		.addr		= FI_ADDR_UNSPEC,
+		.tag		= 2,
+		.context	= vt_ctx(2),
+	};
+
+	rxm_join(test, bed);
+	send_kept(test, bed);
+	send_tagged(test, bed, 2);
+	send_tagged(test, bed, 3);
+	claim(test, bed, &msg);
+	post_tagged(test, bed, buf + LEN, 1);
+	expect_tagged(test, bed, buf + LEN, 1);
+	vt_none(test, bed->us.rx);
+	KUNIT_ASSERT_EQ(test, fi_trecvmsg(bed->us.ep, &msg, FI_CLAIM), 0);
+	expect_tagged(test, bed, buf, 2);
+	post_tagged(test, bed, buf, 3);
+	expect_tagged(test, bed, buf, 3);
+}
+
+/* And what is behind it: the connection has as many messages as it may have */
+static void a_claimed_message_outlives_its_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, LEN);
+	struct kvec iov = { buf, LEN };
+	struct fi_msg_tagged msg = {
+		.msg_iov	= &iov,
+		.iov_count	= 1,
+		.addr		= FI_ADDR_UNSPEC,
+		.tag		= 2,
+		.context	= vt_ctx(2),
+	};
+
+	rxm_join(test, bed);
+	send_kept(test, bed);
+	send_tagged(test, bed, 2);
+	send_tagged(test, bed, 3);
+	claim(test, bed, &msg);
+	vt_end_close(test, &bed->peer);
+	/* The end comes before the next request */
+	rxm_join(test, bed);
+	KUNIT_ASSERT_EQ(test, fi_trecvmsg(bed->us.ep, &msg, FI_CLAIM), 0);
+	expect_tagged(test, bed, buf, 2);
+	post_tagged(test, bed, buf, 3);
+	expect_tagged(test, bed, buf, 3);
+}
+
+/* Time of all processors in the kernel, but for interrupts */
+static u64 system_time(void)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += kcpustat_cpu(cpu).cpustat[CPUTIME_SYSTEM];
+	return sum;
+}
+
+/* What waits until the client reads is not looked at again and again */
+static void a_write_that_waits_takes_no_time(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *mem = vt_buf(test, LEN), *out = vt_buf(test, LEN);
+	struct kvec iov = { out, LEN };
+	const struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .context = vt_ctx(1) };
+	struct vt_comp comp;
+	struct fid_mr *mr;
+	u64 begun;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(bed->domain, mem, LEN, FI_REMOTE_WRITE, 0, 5, 0, &mr, NULL),
+			0);
+	vt_adopt(test, &mr->fid);
+	rxm_join(test, bed);
+	for (i = 0; i < WRITES; i++) {
+		KUNIT_ASSERT_EQ(test, fi_writedata(bed->peer.ep, out, LEN, NULL, i, 0,
+						   fi_mr_addr(mr), fi_mr_key(mr), vt_ctx(100)), 0);
+		vt_done(test, bed->peer.tx, vt_ctx(100));
+	}
+	/* Has the work of the endpoint run; the peer does not answer the offer */
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(bed->us.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE),
+			0);
+	begun = system_time();
+	msleep(4 * MSEC_PER_SEC);
+	KUNIT_EXPECT_LT(test, system_time() - begun, 2ULL * NSEC_PER_SEC);
+	for (i = 0; i < WRITES; i++) {
+		KUNIT_ASSERT_EQ(test, vt_wait(bed->us.rx, &comp), 1);
+		KUNIT_EXPECT_EQ(test, comp.flags & FI_REMOTE_WRITE, FI_REMOTE_WRITE);
+		KUNIT_EXPECT_EQ(test, comp.data, i);
+	}
+}
+
+/* The connection has as many as it may have.  An offer goes with it, also from between them */
+static void messages_in_their_buffers_outlive_their_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, LONG), *mem = vt_buf(test, LONG), tag;
+
+	rxm_join(test, bed);
+	send_kept(test, bed);
+	send_tagged(test, bed, 2);
+	rxm_send_offer(test, bed, rxm_offer_new(test, bed, mem, LONG));
+	send_tagged(test, bed, 3);
+	vt_end_close(test, &bed->peer);
+	/* The end comes before the next request */
+	rxm_join(test, bed);
+	for (tag = 2; tag <= 3; tag++) {
+		post_tagged(test, bed, buf, tag);
+		expect_tagged(test, bed, buf, tag);
+	}
+	vt_recv(test, &bed->us, buf, LONG, vt_ctx(4));
+	vt_none(test, bed->us.rx);
+}
+
+static struct kunit_case kept_cases[] = {
+	KUNIT_CASE(a_message_in_its_buffer_is_kept_when_another_one_is_taken),
+	KUNIT_CASE(a_message_in_its_buffer_is_kept_when_another_peers_is_taken),
+	KUNIT_CASE(peers_that_have_gone_make_room),
+	KUNIT_CASE(connections_without_memory_do_not_wake_each_other),
+	KUNIT_CASE(a_claimed_message_stays_in_its_buffer),
+	KUNIT_CASE(a_claimed_message_outlives_its_connection),
+	KUNIT_CASE(messages_in_their_buffers_outlive_their_connection),
+	KUNIT_CASE(a_write_that_waits_takes_no_time),
+	{}
+};
+
+struct kunit_suite rxm_kept_suite = {
+	.name		= "kofi_rxm_kept",
+	.init		= vt_init,
+	.exit		= vt_exit,
+	.test_cases	= kept_cases,
+};
