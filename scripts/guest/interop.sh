@@ -173,6 +173,19 @@ captured()
 	fi
 }
 
+# captured_pingpong FUNCTION NAME PROVIDER: as captured, of a ping-pong, whose endpoints have any ports
+captured_pingpong()
+{
+	capture_begin $V4 1024 65534 || { verdict "$2/capture" 1 "tcpdump does not start"; return; }
+	$1 "$2" $V4 "$3"
+	if capture_end; then
+		echo "libfabric $version" >/tmp/kernel
+		capture_print "$2" /tmp/kernel
+	else
+		verdict "$2/capture" 1 "tcpdump gave not all"
+	fi
+}
+
 # pairs NAME PLAN: many pairs of endpoints, both of which dial. Their ports come behind those of the
 # two that are there before. Each has a domain, for which libfabric 2.1 takes 16 MiB if it may.
 pairs()
@@ -207,6 +220,10 @@ rxm_write()
 	echo 1 >/sys/module/kofi_rxm/parameters/use_rndv_write
 	kernel_connects rxm-$version-write/kernel-connects
 	user_connects rxm-$version-write/user-connects
+	sizes=$SIZES SIZES=200000
+	captured_pingpong kernel_server rxm-$version-write/pingpong-user-sends "tcp;ofi_rxm"
+	captured_pingpong kernel_client rxm-$version-write/pingpong-kernel-sends "tcp;ofi_rxm"
+	SIZES=$sizes
 	echo 0 >/sys/module/kofi_rxm/parameters/use_rndv_write
 	unset FI_OFI_RXM_USE_RNDV_WRITE
 }
