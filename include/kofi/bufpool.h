@@ -109,9 +109,25 @@ int kofi_bufpool_init_part(struct kofi_bufpool *pool, size_t size, u32 count,
 			   kofi_bufpool_prepare_fn prepare, kofi_bufpool_fn refilled);
 
 /**
+ * kofi_bufpool_init_prepared() - Set a pool up with all of its objects, or with a part of them
+ * @pool: the pool
+ * @size: as kofi_bufpool_init()
+ * @count: the most objects that there will be
+ * @part: the pool begins with a part
+ * @prepare: as kofi_bufpool_init_part(), called for each object
+ * @refilled: see kofi_bufpool_fn, or NULL
+ *
+ * Context: may sleep.
+ * Return: as kofi_bufpool_init().
+ */
+int kofi_bufpool_init_prepared(struct kofi_bufpool *pool, size_t size, u32 count, bool part,
+			       kofi_bufpool_prepare_fn prepare, kofi_bufpool_fn refilled);
+
+/**
  * kofi_bufpool_use_lock() - Have a pool use a lock of its owner's
  * @pool: a pool that nothing has been taken out of yet
- * @lock: taken with interrupts off; the owner calls nothing but kofi_bufpool_get_locked() with it
+ * @lock: taken with interrupts off; the owner calls nothing but kofi_bufpool_get_locked() and
+ *	kofi_bufpool_has_locked() with it
  *
  * Context: may sleep.
  */
@@ -183,6 +199,21 @@ static inline void *kofi_bufpool_get_locked(struct kofi_bufpool *pool)
 {
 	lockdep_assert_held(pool->lock);
 	return pool->free[--pool->nfree];
+}
+
+/**
+ * kofi_bufpool_has_locked() - Has a pool an object?  For a caller that holds its lock
+ * @pool: the pool
+ *
+ * Context: any, with the lock of the pool held.
+ * Return: true: it has; false: it has none, and @refilled will be called, as by kofi_bufpool_get().
+ */
+static inline bool kofi_bufpool_has_locked(struct kofi_bufpool *pool)
+{
+	lockdep_assert_held(pool->lock);
+	if (!pool->nfree)
+		pool->starved = true;
+	return pool->nfree;
 }
 
 /**

@@ -141,14 +141,4 @@ static inline bool kofi_credit_has(struct kofi_credit *credit, int count)
 	       kofi_credit_wait_left(credit, count);
 }
 
-/**
- * kofi_credit_call_when_left() - Call the client now, or when a credit comes back
- * @credit: the resource
- *
- * For a client that was refused for another reason, which is gone, and that also needs a credit.
- *
- * Context: any; locks may be held.
- */
-void kofi_credit_call_when_left(struct kofi_credit *credit);
-
 #endif /* _KOFI_CREDIT_H */

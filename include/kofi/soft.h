@@ -237,7 +237,7 @@ struct kofi_soft_pep {
 /**
  * struct kofi_soft_op - An operation of a transmit queue
  * @comp: its completion; has KOFI_COMP_MSG if it has failed at an endpoint without connections
- * @ep: the endpoint that it was posted to
+ * @ep: the endpoint that it was posted to, whose slot it is
  * @entry: in &kofi_soft_ep.posted, then in a list of the provider's
  * @kept: what is to be done
  */
@@ -283,7 +283,7 @@ struct kofi_soft_ctxs {
  * @sep: scalable endpoint of a context; NULL: it is no context
  * @index: of a context
  * @hub: the endpoint whose @lock, @posted and worker serve operations that are posted here:
- *	itself, or @sep if kofi_soft_type.ctx() has set that
+ *	itself, or @sep, see kofi_soft_set_hub()
  * @type: the provider
  * @of_fabric: place in the list of its fabric; guarded by the provider's mutex
  * @srx: where it receives: @own_srx, or that of a shared receive context
@@ -292,8 +292,7 @@ struct kofi_soft_ctxs {
  * @drained: the client's reference has been given back; guarded by the provider's mutex
  * @users: see the top
  * @unused: completed when @users becomes 0
- * @slots: operations
- * @slot_credit: operations that are free, of those that there are
+ * @slots: operations; the pool has the @lock of @hub
  * @rw_credit: fi_readsgl() and fi_writesgl() that may be posted
  * @events: &struct kofi_soft_event, of an endpoint that is a target
  * @lock: guards @posted and @over, and lists of the provider's; taken with interrupts off
@@ -331,7 +330,6 @@ struct kofi_soft_ep {
 	refcount_t			users;
 	struct completion		unused;
 	struct kofi_bufpool		slots;
-	struct kofi_credit		slot_credit;
 	struct kofi_credit		rw_credit;
 	struct kofi_bufpool		events;
 	spinlock_t			lock;		/* see above */
@@ -373,6 +371,19 @@ static inline struct kofi_av *kofi_soft_av(const struct kofi_soft_ep *ep)
 	const struct fid_av *av = ep->sep ? ep->sep->kep.av : ep->kep.av;
 
 	return av ? container_of(av, struct kofi_av, av) : NULL;
+}
+
+/**
+ * kofi_soft_set_hub() - Have a scalable endpoint serve what is posted to a context
+ * @ctx: the context, in kofi_soft_type.ctx()
+ * @hub: its scalable endpoint
+ *
+ * Context: may sleep.
+ */
+static inline void kofi_soft_set_hub(struct kofi_soft_ep *ctx, struct kofi_soft_ep *hub)
+{
+	ctx->hub = hub;
+	kofi_bufpool_use_lock(&ctx->slots, &hub->lock);
 }
 
 /* Runs the worker of @ep.  Any context */

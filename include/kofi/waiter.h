@@ -67,6 +67,16 @@ static inline void kofi_waiter_init(struct kofi_waiter *waiter, struct kofi_ep_s
 void kofi_waiter_note(struct kofi_waiter *waiter);
 
 /**
+ * kofi_waiter_want() - As kofi_waiter_note(), for a call that was counted before
+ * @waiter: of the resource that the client has to have now
+ *
+ * The caller looks for the resource afterwards, and calls kofi_waiter_call() if it is there.
+ *
+ * Context: any.
+ */
+void kofi_waiter_want(struct kofi_waiter *waiter);
+
+/**
  * kofi_waiter_forget() - The client need not be called, or the caller calls it
  * @waiter: the waiter
  *

@@ -169,6 +169,21 @@ int kofi_bufpool_init_part(struct kofi_bufpool *pool, size_t size, u32 count,
 }
 EXPORT_SYMBOL_GPL(kofi_bufpool_init_part);
 
+int kofi_bufpool_init_prepared(struct kofi_bufpool *pool, size_t size, u32 count, bool part,
+			       kofi_bufpool_prepare_fn prepare, kofi_bufpool_fn refilled)
+{
+	int ret;
+	u32 i;
+
+	if (part)
+		return kofi_bufpool_init_part(pool, size, count, prepare, refilled);
+	ret = kofi_bufpool_init(pool, size, count, refilled);
+	for (i = 0; !ret && i < count; i++)
+		prepare(pool, kofi_bufpool_obj(pool, i));
+	return ret;
+}
+EXPORT_SYMBOL_GPL(kofi_bufpool_init_prepared);
+
 int kofi_bufpool_grow(struct kofi_bufpool *pool)
 {
 	return kofi_bufpool_more(pool, PAGE_SIZE, GFP_NOWAIT);

@@ -7,7 +7,7 @@
 #include <kofi/credit.h>
 #include <kofi/ep.h>
 
-static void kofi_waiter_want(struct kofi_waiter *waiter)
+void kofi_waiter_want(struct kofi_waiter *waiter)
 {
 	WRITE_ONCE(waiter->wanted, true);
 	/* Pairs with kofi_waiter_wake() and kofi_credit_give(), see the top of kofi/waiter.h */
@@ -44,11 +44,3 @@ bool kofi_credit_wait_left(struct kofi_credit *credit, int count)
 	return atomic_read(&credit->left) >= count;
 }
 EXPORT_SYMBOL_GPL(kofi_credit_wait_left);
-
-void kofi_credit_call_when_left(struct kofi_credit *credit)
-{
-	kofi_waiter_want(&credit->waiter);
-	if (kofi_credit_left(credit))
-		kofi_waiter_call(&credit->waiter);
-}
-EXPORT_SYMBOL_GPL(kofi_credit_call_when_left);

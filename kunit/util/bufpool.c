@@ -249,6 +249,33 @@ static void an_owner_that_holds_the_lock_takes_all_objects(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pt->calls, 0);
 }
 
+static void a_look_under_the_lock_at_an_empty_pool_is_reported(struct kunit *test)
+{
+	struct pool_test *pt = new_pool(test, refilled);
+	static DEFINE_SPINLOCK(lock);
+	void *obj[COUNT];
+	unsigned long flags;
+	int i;
+
+	kofi_bufpool_use_lock(&pt->pool, &lock);
+	for (i = 0; i < COUNT; i++) {
+		spin_lock_irqsave(&lock, flags);
+		KUNIT_EXPECT_TRUE(test, kofi_bufpool_has_locked(&pt->pool));
+		spin_unlock_irqrestore(&lock, flags);
+		obj[i] = kofi_bufpool_get(&pt->pool);
+	}
+	kofi_bufpool_put(&pt->pool, obj[0]);
+	KUNIT_EXPECT_EQ(test, pt->calls, 0);
+	obj[0] = kofi_bufpool_get(&pt->pool);
+	for (i = 0; i < 2; i++) {
+		spin_lock_irqsave(&lock, flags);
+		KUNIT_EXPECT_FALSE(test, kofi_bufpool_has_locked(&pt->pool));
+		spin_unlock_irqrestore(&lock, flags);
+	}
+	put_all(pt, obj);
+	KUNIT_EXPECT_EQ(test, pt->calls, 1);
+}
+
 static void the_report_comes_when_there_is_an_object(struct kunit *test)
 {
 	struct pool_test *pt = new_pool(test, refilled);
@@ -560,6 +587,7 @@ static struct kunit_case bufpool_cases[] = {
 	KUNIT_CASE(each_time_the_pool_was_empty_is_reported),
 	KUNIT_CASE(a_pool_that_nobody_found_empty_reports_nothing),
 	KUNIT_CASE(an_owner_that_holds_the_lock_takes_all_objects),
+	KUNIT_CASE(a_look_under_the_lock_at_an_empty_pool_is_reported),
 	KUNIT_CASE(the_report_comes_when_there_is_an_object),
 	KUNIT_CASE(a_drain_of_a_full_pool_does_not_wait),
 	KUNIT_CASE(a_drain_waits_for_every_object),

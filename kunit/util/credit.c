@@ -179,21 +179,6 @@ static void a_resource_without_a_count_has_a_waiter(struct kunit *test)
 	expect_calls(test, ct, 1);
 }
 
-static void a_client_that_needs_a_credit_too_is_called_when_one_is_left(struct kunit *test)
-{
-	struct credit_test *ct = new_test(test);
-
-	kofi_credit_call_when_left(&ct->saves);
-	called(test, ct);
-	KUNIT_EXPECT_TRUE(test, kofi_credit_take(&ct->saves));
-	kofi_credit_call_when_left(&ct->saves);
-	expect_calls(test, ct, 1);
-	kofi_credit_give(&ct->saves);
-	called(test, ct);
-	expect_calls(test, ct, 2);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&ct->ep.rx.again), 0);
-}
-
 static struct kunit_case credit_cases[] = {
 	KUNIT_CASE(as_many_credits_are_taken_as_there_are),
 	KUNIT_CASE(a_credit_that_comes_back_calls_once),
@@ -202,7 +187,6 @@ static struct kunit_case credit_cases[] = {
 	KUNIT_CASE(a_credit_of_another_resource_makes_no_call),
 	KUNIT_CASE(a_call_can_wait_for_credits_that_it_does_not_take),
 	KUNIT_CASE(a_resource_without_a_count_has_a_waiter),
-	KUNIT_CASE(a_client_that_needs_a_credit_too_is_called_when_one_is_left),
 	{}
 };
 

@@ -805,7 +805,7 @@ static void loop_turns(struct loop_ep *ep, bool worker)
  */
 void loop_now(struct kofi_soft_ep *soft)
 {
-	if (soft->slots.count - kofi_credit_left(&soft->slot_credit) > 1)
+	if (kofi_bufpool_busy(&soft->slots) > 1)
 		kofi_soft_kick_posted(soft);
 	else
 		loop_turns(to_loop_soft(soft), false);

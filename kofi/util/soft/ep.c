@@ -144,8 +144,6 @@ static int kofi_soft_fill(struct kofi_soft_ep *ep)
 
 	if (!ep->kep.no_tx)
 		ret = kofi_bufpool_fill(&ep->slots, &more);
-	if (more)
-		kofi_credit_give_many(&ep->slot_credit, more);
 	if (ret || ep->kep.no_rx)
 		return ret;
 	return kofi_srx_fill(&ep->own_srx);
@@ -310,6 +308,22 @@ static void kofi_soft_events_refilled(struct kofi_bufpool *pool)
 	ep->type->event_room(ep);
 }
 
+/* An operation has ended, behind one that found no slot */
+static void kofi_soft_slots_refilled(struct kofi_bufpool *pool)
+{
+	struct kofi_soft_ep *ep = container_of(pool, struct kofi_soft_ep, slots);
+
+	kofi_waiter_wake(&ep->kep.tx.room);
+}
+
+/* Set the field that a slot keeps */
+static void kofi_soft_prepare_slot(struct kofi_bufpool *pool, void *obj)
+{
+	struct kofi_soft_op *op = obj;
+
+	op->ep = container_of(pool, struct kofi_soft_ep, slots);
+}
+
 static int kofi_soft_check_field(const char *field, size_t value, size_t min, size_t max)
 {
 	if (value >= min && value <= max)
@@ -348,14 +362,13 @@ static int kofi_soft_alloc(struct kofi_soft_ep *ep, size_t tx_size,
 {
 	int ret = 0;
 
-	if (!ep->kep.no_tx && ep->type->grows)
-		ret = kofi_bufpool_init_part(&ep->slots, ep->type->op_size, tx_size, NULL, NULL);
-	else if (!ep->kep.no_tx)
-		ret = kofi_bufpool_init(&ep->slots, ep->type->op_size, tx_size, NULL);
+	if (!ep->kep.no_tx)
+		ret = kofi_bufpool_init_prepared(&ep->slots, ep->type->op_size, tx_size,
+						 ep->type->grows, kofi_soft_prepare_slot,
+						 kofi_soft_slots_refilled);
 	if (ret)
 		goto no_slots;
 	kofi_bufpool_use_lock(&ep->slots, &ep->lock);
-	kofi_credit_init(&ep->slot_credit, &ep->kep.tx, ep->slots.made);
 	kofi_credit_init(&ep->rw_credit, &ep->kep.tx, 0);
 	if (kofi_soft_is_target(ep) && (!ep->kep.no_rx || ep->kep.shared))
 		ret = kofi_bufpool_init(&ep->events, sizeof(struct kofi_soft_event),

@@ -16,46 +16,31 @@
 #include <kofi/xfer.h>
 #include "soft.h"
 
-/* No slot is free: allocate more if the endpoint may have more, and take one */
-static noinline bool kofi_soft_more_slots(struct kofi_soft_ep *ep)
+/* No slot is free: allocate more if the endpoint may have more; as kofi_soft_op_get() */
+static struct kofi_soft_op *kofi_soft_op_get_more(struct kofi_soft_ep *ep)
 {
 	int more = kofi_bufpool_grow(&ep->slots);
-
-	if (more > 0)
-		kofi_credit_give_many(&ep->slot_credit, more);
-	else if (more < 0)
-		kofi_ep_want_later(&ep->kep.tx);
-	return kofi_credit_take(&ep->slot_credit);
-}
-
-/* Take a slot, or note that the client waits for one */
-static __always_inline bool kofi_soft_take_slot(struct kofi_soft_ep *ep)
-{
-	return likely(kofi_credit_try(&ep->slot_credit, 1)) || kofi_soft_more_slots(ep);
-}
-
-static struct kofi_soft_op *kofi_soft_op_get(struct kofi_soft_ep *ep)
-{
 	struct kofi_soft_op *op;
 
-	if (!kofi_soft_take_slot(ep))
-		return NULL;
-	/* There is one, as kofi_soft_op_put() gives both back with one hold of the lock */
-	op = kofi_bufpool_get(&ep->slots);
-	op->ep = ep;
-	return op;
+	if (more < 0)
+		kofi_ep_want_later(&ep->kep.tx);
+	op = more > 0 ? kofi_bufpool_get(&ep->slots) : NULL;
+	if (op)
+		return op;
+	kofi_waiter_note(&ep->kep.tx.room);
+	return kofi_bufpool_get(&ep->slots);
 }
 
-/* Give a slot back.  The endpoint may be closing; its close waits for the last hold of the lock */
+/* Take a slot; NULL: there is none, and the ready callback will be due */
+static struct kofi_soft_op *kofi_soft_op_get(struct kofi_soft_ep *ep)
+{
+	return kofi_bufpool_get(&ep->slots) ? : kofi_soft_op_get_more(ep);
+}
+
+/* Give a slot back.  The endpoint may be closing; its close waits until the pool is done with it */
 static void kofi_soft_op_put(struct kofi_soft_op *op)
 {
-	struct kofi_soft_ep *ep = op->ep;
-	unsigned long flags;
-
-	kofi_bufpool_begin_put(&ep->slots, &flags);
-	kofi_bufpool_put_next(&ep->slots, op);
-	kofi_credit_give(&ep->slot_credit);
-	kofi_bufpool_end_put(&ep->slots, flags);
+	kofi_bufpool_put(&op->ep->slots, op);
 }
 
 static int kofi_soft_op_fill(struct kofi_soft_op *op, const struct fi_xfer *xfer, u64 flags)
@@ -108,7 +93,9 @@ void kofi_soft_admit_again(struct kofi_soft_ep *ep)
 	if (!ep->refused)
 		return;
 	ep->refused = false;
-	kofi_credit_call_when_left(&ep->slot_credit);
+	kofi_waiter_want(&ep->kep.tx.room);
+	if (kofi_bufpool_has_locked(&ep->slots))
+		kofi_waiter_call(&ep->kep.tx.room);
 }
 EXPORT_SYMBOL_GPL(kofi_soft_admit_again);
 
@@ -301,12 +288,13 @@ static ssize_t kofi_soft_send(struct fid_ep *fid_ep, const void *buf, size_t len
 
 	if (unlikely(!kofi_soft_is_usual(ep, flags, buf, len)))
 		goto describe;
-	if (unlikely(!kofi_soft_take_slot(ep)))
-		return -EAGAIN;
 	spin_lock_irqsave(&ep->lock, irq_flags);
-	/* There is one, see kofi_soft_op_get(); the endpoint is no context, and so its own hub */
+	if (unlikely(!ep->slots.nfree)) {
+		spin_unlock_irqrestore(&ep->lock, irq_flags);
+		goto describe;
+	}
+	/* The endpoint is no context, and so its own hub */
 	op = kofi_bufpool_get_locked(&ep->slots);
-	op->ep = ep;
 	comp = &op->comp.comp;
 	comp->op_context = kofi_ep_context(kep, &kep->tx, context);
 	comp->flags = FI_MSG | FI_SEND;
@@ -486,44 +474,35 @@ static struct kofi_soft_op *to_kofi_soft_op(struct kofi_comp *comp)
 	return container_of(comp, struct kofi_soft_op, comp.comp);
 }
 
-/* Returns the pool that a completion is an object of; *@ep: the endpoint, if it is a slot */
-static struct kofi_bufpool *kofi_soft_pool(struct kofi_comp *comp, struct kofi_soft_ep **ep)
+/* Returns the pool that a completion is an object of */
+static struct kofi_bufpool *kofi_soft_pool(struct kofi_comp *comp)
 {
-	*ep = NULL;
 	if (kofi_comp_is_rx(comp))
 		return to_kofi_rx(comp)->pool;
 	if (kofi_soft_comp_is_event(comp))
 		return &to_kofi_soft_event(comp)->ep->events;
-	*ep = to_kofi_soft_op(comp)->ep;
-	return &(*ep)->slots;
+	return &to_kofi_soft_op(comp)->ep->slots;
 }
 
 /* Those of one pool that follow each other go back with one hold of its lock */
 void kofi_soft_release(struct kofi_comp *chain)
 {
-	struct kofi_soft_ep *ep, *next_ep = NULL;
 	struct kofi_bufpool *pool, *next;
 	struct kofi_comp *comp;
 	unsigned long flags;
-	int count;
 
 	/* An object of each kind begins with its completion */
 	BUILD_BUG_ON(offsetof(struct kofi_rx, comp.comp) ||
 		     offsetof(struct kofi_soft_event, comp.comp) ||
 		     offsetof(struct kofi_soft_op, comp.comp));
-	for (pool = kofi_soft_pool(chain, &ep); pool; pool = next, ep = next_ep) {
-		count = 0;
+	for (pool = kofi_soft_pool(chain); pool; pool = next) {
 		kofi_bufpool_begin_put(pool, &flags);
 		do {
 			comp = chain;
 			chain = comp->next;
 			kofi_bufpool_put_next(pool, comp);
-			count++;
-			next = chain ? kofi_soft_pool(chain, &next_ep) : NULL;
+			next = chain ? kofi_soft_pool(chain) : NULL;
 		} while (next == pool);
-		/* As in kofi_soft_op_put() */
-		if (ep)
-			kofi_credit_give_many(&ep->slot_credit, count);
 		kofi_bufpool_end_put(pool, flags);
 	}
 }

@@ -47,21 +47,6 @@ static void kofi_srx_prepare_multi(struct kofi_bufpool *pool, void *obj)
 	kofi_srx_prepare(container_of(pool, struct kofi_srx, multi), pool, obj);
 }
 
-/* Set a pool up with all of its objects, or with a part of them */
-static int kofi_srx_init_pool(struct kofi_bufpool *pool, size_t size, u32 count, bool part,
-			      kofi_bufpool_prepare_fn prepare, kofi_bufpool_fn refilled)
-{
-	int ret;
-	u32 i;
-
-	if (part)
-		return kofi_bufpool_init_part(pool, size, count, prepare, refilled);
-	ret = kofi_bufpool_init(pool, size, count, refilled);
-	for (i = 0; !ret && i < count; i++)
-		prepare(pool, kofi_bufpool_obj(pool, i));
-	return ret;
-}
-
 static int kofi_srx_init_pools(struct kofi_srx *srx,
 			       const struct kofi_srx_attr *attr)
 {
@@ -69,16 +54,17 @@ static int kofi_srx_init_pools(struct kofi_srx *srx,
 			       kofi_iov_size(attr->iov_limit));
 	int ret;
 
-	ret = kofi_srx_init_pool(&srx->pool, size, attr->size, attr->grows,
-				 kofi_srx_prepare_rx, kofi_srx_refilled);
+	ret = kofi_bufpool_init_prepared(&srx->pool, size, attr->size, attr->grows,
+					 kofi_srx_prepare_rx, kofi_srx_refilled);
 	if (ret)
 		return ret;
 	kofi_bufpool_use_lock(&srx->pool, &srx->lock);
 	if (!attr->multi)
 		return 0;
 
-	ret = kofi_srx_init_pool(&srx->multi, sizeof(struct kofi_rx), attr->multi, attr->grows,
-				 kofi_srx_prepare_multi, kofi_srx_multi_refilled);
+	ret = kofi_bufpool_init_prepared(&srx->multi, sizeof(struct kofi_rx), attr->multi,
+					 attr->grows, kofi_srx_prepare_multi,
+					 kofi_srx_multi_refilled);
 	if (ret)
 		kofi_bufpool_destroy(&srx->pool);
 	return ret;

@@ -172,7 +172,7 @@ int ktcp_ctx_new(struct kofi_soft_ep *sep, const struct kofi_soft_ctx_attr *attr
 		kfree(ctx);
 		return ret;
 	}
-	ctx->soft.hub = sep;
+	kofi_soft_set_hub(&ctx->soft, sep);
 	ctx->soft.kep.ep.cm = &ktcp_rdm_cm_ops;
 	ctx->soft.kep.conn.changed = ktcp_ctx_changed;
 	*soft = &ctx->soft;
