@@ -41,11 +41,13 @@
 #include <linux/workqueue.h>
 #include <rdma/fi_eq.h>
 
-/* In kofi_comp.flags: the completion is a struct kofi_msg_comp.  Clients do not see it */
+/* In kofi_comp.flags: the completion has kofi_msg_comp.msg.  Clients do not see it */
 #define KOFI_COMP_MSG		BIT_ULL(31)
 
 /* The most completions that the core asks ->poll for in one call */
 #define KOFI_CQ_POLL		16
+
+struct kofi_bufpool;
 
 /**
  * struct kofi_comp - A completion, embedded in an object of the provider's
@@ -78,12 +80,15 @@ struct kofi_comp {
 };
 
 /**
- * struct kofi_msg_comp - A completion with more fields; KOFI_COMP_MSG is set
- * @comp: what every completion has
- * @msg: the other fields; err_data stays valid until the completion is released
+ * struct kofi_msg_comp - A completion with more fields, as objects of pools have it
+ * @comp: what every completion has; first
+ * @pool: where the object goes back to; the object begins with this completion
+ * @msg: the other fields, if KOFI_COMP_MSG is set; err_data stays valid until the completion is
+ *	released
  */
 struct kofi_msg_comp {
 	struct kofi_comp	comp;
+	struct kofi_bufpool	*pool;
 	struct fi_done_msg	msg;
 };
 

@@ -251,11 +251,9 @@ struct kofi_soft_op {
 /**
  * struct kofi_soft_event - A write of a peer with remote CQ data, which uses no receive
  * @comp: its completion
- * @ep: the endpoint that it came to
  */
 struct kofi_soft_event {
 	struct kofi_msg_comp	comp;
-	struct kofi_soft_ep	*ep;
 };
 
 /**

@@ -266,7 +266,6 @@ struct kofi_srx {
  * struct kofi_rx - A receive, or one message of a buffer with FI_MULTI_RECV
  * @comp: its completion
  * @srx: where it was posted
- * @pool: where it came from
  * @ep: endpoint that it completes for
  * @buf: of a message: the buffer that it goes into; else NULL
  * @offset: of a message: where it begins in @buf
@@ -291,7 +290,6 @@ struct kofi_srx {
 struct kofi_rx {
 	struct kofi_msg_comp	comp;
 	struct kofi_srx		*srx;
-	struct kofi_bufpool	*pool;
 	struct kofi_ep		*ep;
 	struct kofi_rx		*buf;
 	size_t			offset;

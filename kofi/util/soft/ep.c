@@ -316,12 +316,20 @@ static void kofi_soft_slots_refilled(struct kofi_bufpool *pool)
 	kofi_waiter_wake(&ep->kep.tx.room);
 }
 
-/* Set the field that a slot keeps */
+/* Set the fields that a slot keeps */
 static void kofi_soft_prepare_slot(struct kofi_bufpool *pool, void *obj)
 {
 	struct kofi_soft_op *op = obj;
 
+	op->comp.pool = pool;
 	op->ep = container_of(pool, struct kofi_soft_ep, slots);
+}
+
+static void kofi_soft_prepare_event(struct kofi_bufpool *pool, void *obj)
+{
+	struct kofi_soft_event *event = obj;
+
+	event->comp.pool = pool;
 }
 
 static int kofi_soft_check_field(const char *field, size_t value, size_t min, size_t max)
@@ -371,8 +379,9 @@ static int kofi_soft_alloc(struct kofi_soft_ep *ep, size_t tx_size,
 	kofi_bufpool_use_lock(&ep->slots, &ep->lock);
 	kofi_credit_init(&ep->rw_credit, &ep->kep.tx, 0);
 	if (kofi_soft_is_target(ep) && (!ep->kep.no_rx || ep->kep.shared))
-		ret = kofi_bufpool_init(&ep->events, sizeof(struct kofi_soft_event),
-					KOFI_SOFT_EVENTS, kofi_soft_events_refilled);
+		ret = kofi_bufpool_init_prepared(&ep->events, sizeof(struct kofi_soft_event),
+						 KOFI_SOFT_EVENTS, false, kofi_soft_prepare_event,
+						 kofi_soft_events_refilled);
 	if (ret)
 		goto no_events;
 	if (!ep->kep.no_rx)

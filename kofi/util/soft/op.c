@@ -445,7 +445,6 @@ void kofi_soft_event_report(struct kofi_soft_event *event, struct kofi_soft_ep *
 {
 	struct kofi_ep *kep = &ep->kep;
 
-	event->ep = ep;
 	event->comp.comp = (struct kofi_comp) {
 		.op_context	= kofi_ep_context(kep, &kep->rx, NULL),
 		.flags		= FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA |
@@ -458,62 +457,44 @@ void kofi_soft_event_report(struct kofi_soft_event *event, struct kofi_soft_ep *
 }
 EXPORT_SYMBOL_GPL(kofi_soft_event_report);
 
-/* A completion belongs to a receive, an event or an operation */
-static bool kofi_soft_comp_is_event(const struct kofi_comp *comp)
+/* Receives, events and operations are objects of a pool each */
+static struct kofi_bufpool *kofi_soft_pool(const struct kofi_comp *comp)
 {
-	return comp->flags & (FI_REMOTE_WRITE | FI_REMOTE_READ);
-}
-
-static struct kofi_soft_event *to_kofi_soft_event(struct kofi_comp *comp)
-{
-	return container_of(comp, struct kofi_soft_event, comp.comp);
-}
-
-static struct kofi_soft_op *to_kofi_soft_op(struct kofi_comp *comp)
-{
-	return container_of(comp, struct kofi_soft_op, comp.comp);
-}
-
-/* Returns the pool that a completion is an object of */
-static struct kofi_bufpool *kofi_soft_pool(struct kofi_comp *comp)
-{
-	if (kofi_comp_is_rx(comp))
-		return to_kofi_rx(comp)->pool;
-	if (kofi_soft_comp_is_event(comp))
-		return &to_kofi_soft_event(comp)->ep->events;
-	return &to_kofi_soft_op(comp)->ep->slots;
+	return container_of(comp, struct kofi_msg_comp, comp)->pool;
 }
 
 /* Those of one pool that follow each other go back with one hold of its lock */
-void kofi_soft_release(struct kofi_comp *chain)
+void kofi_soft_release(struct kofi_comp *comp)
 {
-	struct kofi_bufpool *pool, *next;
-	struct kofi_comp *comp;
+	struct kofi_bufpool *pool;
+	struct kofi_comp *next;
 	unsigned long flags;
 
 	/* An object of each kind begins with its completion */
 	BUILD_BUG_ON(offsetof(struct kofi_rx, comp.comp) ||
 		     offsetof(struct kofi_soft_event, comp.comp) ||
 		     offsetof(struct kofi_soft_op, comp.comp));
-	for (pool = kofi_soft_pool(chain); pool; pool = next) {
+	do {
+		pool = kofi_soft_pool(comp);
 		kofi_bufpool_begin_put(pool, &flags);
 		do {
-			comp = chain;
-			chain = comp->next;
+			next = comp->next;
 			kofi_bufpool_put_next(pool, comp);
-			next = chain ? kofi_soft_pool(chain) : NULL;
-		} while (next == pool);
+			comp = next;
+		} while (comp && kofi_soft_pool(comp) == pool);
 		kofi_bufpool_end_put(pool, flags);
-	}
+	} while (comp);
 }
 
-bool kofi_soft_comp_is_of(struct kofi_comp *comp, void *ep)
+bool kofi_soft_comp_is_of(struct kofi_comp *comp, void *owner)
 {
+	const struct kofi_bufpool *pool = kofi_soft_pool(comp);
+	struct kofi_soft_ep *ep = owner;
+
+	/* A shared receive context has the receives of several endpoints */
 	if (kofi_comp_is_rx(comp))
-		return to_kofi_rx(comp)->ep == &((struct kofi_soft_ep *)ep)->kep;
-	if (kofi_soft_comp_is_event(comp))
-		return to_kofi_soft_event(comp)->ep == ep;
-	return to_kofi_soft_op(comp)->ep == ep;
+		return to_kofi_rx(comp)->ep == &ep->kep;
+	return pool == &ep->slots || pool == &ep->events;
 }
 
 /* Regions of an endpoint: fi_mr_disable() completes when all accesses are over */

@@ -33,7 +33,7 @@ static void kofi_srx_refilled(struct kofi_bufpool *pool)
 static void kofi_srx_prepare(struct kofi_srx *srx, struct kofi_bufpool *pool, struct kofi_rx *rx)
 {
 	rx->srx = srx;
-	rx->pool = pool;
+	rx->comp.pool = pool;
 	spin_lock_init(&rx->order);
 }
 

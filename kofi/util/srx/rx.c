@@ -89,7 +89,7 @@ int kofi_rx_set_list(struct kofi_rx *rx, const struct fi_xfer *xfer)
 
 void kofi_rx_put(struct kofi_rx *rx)
 {
-	kofi_bufpool_put(rx->pool, rx);
+	kofi_bufpool_put(rx->comp.pool, rx);
 }
 
 void kofi_srx_release(struct kofi_comp *comp)
