@@ -455,13 +455,13 @@ void kofi_cq_unreserve(struct kofi_cq *cq, size_t count);
 void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp);
 
 /**
- * kofi_cq_complete_irqs_off() - As kofi_cq_complete(), for a caller that has disabled interrupts
- * @cq: the queue
- * @comp: as kofi_cq_complete()
+ * kofi_cq_complete_success() - As kofi_cq_complete(), for an operation that has succeeded
+ * @cq: the queue, which has no taps
+ * @comp: as kofi_cq_complete(), without an error
  *
  * Context: as kofi_cq_complete(), with interrupts disabled.
  */
-void kofi_cq_complete_irqs_off(struct kofi_cq *cq, struct kofi_comp *comp);
+void kofi_cq_complete_success(struct kofi_cq *cq, struct kofi_comp *comp);
 
 /**
  * kofi_cq_needs_softirq() - Would the client be called in a softirq that has to be started first?

@@ -705,7 +705,8 @@ void kofi_rx_receive_any(struct kofi_rx *rx, struct kofi_ep *ep, const void *buf
 /**
  * kofi_rx_receive() - Copy an untagged message from one buffer, and report it
  * @rx: from kofi_srx_take_plain()
- * @ep: the endpoint that the message has arrived at; it stays until this returns
+ * @ep: the endpoint that the message has arrived at, whose queue has no taps; it stays until this
+ *	returns
  * @buf: the message
  * @len: its bytes
  *
@@ -728,7 +729,7 @@ static inline void kofi_rx_receive(struct kofi_rx *rx, struct kofi_ep *ep, const
 	comp->data = 0;
 	comp->error = 0;
 	memcpy(comp->buf, buf, len);
-	kofi_cq_complete_irqs_off(ep->rx.cq, comp);
+	kofi_cq_complete_success(ep->rx.cq, comp);
 	kofi_ep_count(ep, FI_MSG | FI_RECV, 0, len);
 }
 

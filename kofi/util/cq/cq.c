@@ -283,8 +283,8 @@ void kofi_cq_trace(const struct kofi_cq *cq, const struct kofi_comp *comp)
 }
 
 /* Links a chain of @count completions to the list; returns whether nothing was pending before */
-static __always_inline bool kofi_cq_link(struct kofi_cq *cq, struct kofi_comp *first,
-					 struct kofi_comp *last, size_t count, size_t errors)
+static bool kofi_cq_link(struct kofi_cq *cq, struct kofi_comp *first, struct kofi_comp *last,
+			 size_t count, size_t errors)
 {
 	bool idle = !cq->pending;
 
@@ -476,23 +476,29 @@ void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp)
 }
 EXPORT_SYMBOL_GPL(kofi_cq_complete);
 
-void kofi_cq_complete_irqs_off(struct kofi_cq *cq, struct kofi_comp *comp)
+void kofi_cq_complete_success(struct kofi_cq *cq, struct kofi_comp *comp)
 {
-	bool due;
-
-	if (unlikely(READ_ONCE(cq->plugger) || cq->taps || trace_kofi_done_enabled())) {
+	if (unlikely(READ_ONCE(cq->plugger) || !kofi_cq_has_callbacks(cq) ||
+		     trace_kofi_done_enabled())) {
 		kofi_cq_complete(cq, comp);
 		return;
 	}
 	comp->next = NULL;
 	spin_lock(&cq->lock);
-	/* A plugger that comes meanwhile, and puts a run off, unplugs the queue soon */
-	due = kofi_cq_link(cq, comp, comp, 1, !!comp->err);
+	*cq->tail = comp;
+	cq->tail = &comp->next;
+	cq->count++;
+	cq->completed++;
+	/* A plugger that has come meanwhile, and puts a run off, unplugs the queue soon */
+	if (likely(cq->pending)) {
+		spin_unlock(&cq->lock);
+		return;
+	}
+	cq->pending = true;
 	spin_unlock(&cq->lock);
-	if (due)
-		kofi_cq_schedule(cq);
+	kofi_cq_schedule(cq);
 }
-EXPORT_SYMBOL_GPL(kofi_cq_complete_irqs_off);
+EXPORT_SYMBOL_GPL(kofi_cq_complete_success);
 
 void kofi_cq_complete_now(struct kofi_cq *cq, struct kofi_comp *comp)
 {

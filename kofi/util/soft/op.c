@@ -304,7 +304,7 @@ static ssize_t kofi_soft_send(struct fid_ep *fid_ep, const void *buf, size_t len
 	comp->data = 0;
 	if (kofi_soft_deliver(ep, comp->op_context, buf, len)) {
 		if (likely(flags & FI_COMPLETION))
-			kofi_cq_complete_irqs_off(kep->tx.cq, comp);
+			kofi_cq_complete_success(kep->tx.cq, comp);
 		spin_unlock_irqrestore(&ep->lock, irq_flags);
 		if (unlikely(!(flags & FI_COMPLETION)))
 			kofi_soft_op_put(op);
