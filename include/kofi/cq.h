@@ -464,21 +464,19 @@ void kofi_cq_complete(struct kofi_cq *cq, struct kofi_comp *comp);
 void kofi_cq_complete_success(struct kofi_cq *cq, struct kofi_comp *comp);
 
 /**
- * kofi_cq_needs_softirq() - Would the client be called in a softirq that has to be started first?
- * @cq: the queue, or that of the peer
+ * kofi_cq_calls_in_softirq() - Is the client called in a softirq?
+ * @cq: the queue
  *
- * A completion of a task then wakes ksoftirqd.  A worker that unplugs the queue calls the client
- * itself.
+ * A completion of a task then wakes ksoftirqd, unless the task unplugs the queue: that calls the
+ * client itself.
  *
  * Context: any.
- * Return: whether a completion of the caller would do so.
+ * Return: whether it is, if it is called at all.
  */
-static inline bool kofi_cq_needs_softirq(const struct kofi_cq *cq)
+static inline bool kofi_cq_calls_in_softirq(const struct kofi_cq *cq)
 {
-	if (likely(cq->comp_ctx != FI_COMP_SOFTIRQ))
-		return false;
-	return (cq->wait_obj == FI_WAIT_DONE || cq->wait_obj == FI_WAIT_CALLBACK) &&
-	       !in_serving_softirq();
+	return cq->comp_ctx == FI_COMP_SOFTIRQ &&
+	       (cq->wait_obj == FI_WAIT_DONE || cq->wait_obj == FI_WAIT_CALLBACK);
 }
 
 /**

@@ -298,6 +298,8 @@ struct kofi_soft_ctxs {
  * @receiver: the peer, if it is in this kernel and receives messages within their calls; or NULL,
  *	as while something is posted.  The provider sets it; guarded by @lock, under which messages
  *	are received
+ * @in_softirq: the client of @receiver, or that of this endpoint, is called in a softirq, so
+ *	messages are received within their calls only in one; guarded by @lock
  * @over: nothing is posted any more; guarded by the @lock of @hub, as is @refused
  * @refused: @admit of the provider has refused an operation
  * @absent: flags of operations that the peer does not know; set before the connection stands
@@ -333,6 +335,7 @@ struct kofi_soft_ep {
 	spinlock_t			lock;		/* see above */
 	struct list_head		posted;
 	struct kofi_soft_ep		*receiver;
+	bool				in_softirq;
 	bool				over;
 	bool				refused;
 	u64				absent;

@@ -58,6 +58,8 @@ void loop_set_receiver(struct loop_ep *ep)
 
 	lockdep_assert_held(&ep->soft.lock);
 	ep->soft.receiver = may ? &ep->peer->soft : NULL;
+	ep->soft.in_softirq = may && (kofi_cq_calls_in_softirq(ep->soft.kep.tx.cq) ||
+				      kofi_cq_calls_in_softirq(ep->peer->soft.kep.rx.cq));
 }
 
 /* Waiting for a target */

@@ -263,8 +263,8 @@ static __always_inline bool kofi_soft_deliver(struct kofi_soft_ep *ep, void *con
 	struct kofi_rx *rx;
 
 	lockdep_assert_held(&ep->hub->lock);
-	if (!to || len > KOFI_SOFT_DELIVER || kofi_cq_needs_softirq(to->kep.rx.cq) ||
-	    kofi_cq_needs_softirq(ep->kep.tx.cq))
+	/* A softirq that a task would have to start wakes ksoftirqd */
+	if (!to || len > KOFI_SOFT_DELIVER || (ep->in_softirq && !in_serving_softirq()))
 		return false;
 	rx = kofi_srx_take_plain(to->srx, &to->kep);
 	if (!rx)
