@@ -122,7 +122,7 @@ struct kofi_quota_conn {
  * @accepted: connections that were accepted and are not over; the provider's, as all that follow
  * @waiting: messages that have a place among those that wait for their receive
  * @kept: its part of the room for messages that are kept
- * @offers: and for messages on offer
+ * @rts: and for RTS messages
  */
 struct kofi_source {
 	struct hlist_node		node;
@@ -131,7 +131,7 @@ struct kofi_source {
 	unsigned int			accepted;
 	u32				waiting;
 	struct kofi_quota_source	kept;
-	struct kofi_quota_source	offers;
+	struct kofi_quota_source	rts;
 };
 
 /**

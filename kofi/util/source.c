@@ -80,7 +80,7 @@ struct kofi_source *kofi_source_get(struct kofi_sources *sources,
 		return NULL;
 	kofi_source_key_set(&made->key, addr);
 	kofi_quota_source_init(&made->kept);
-	kofi_quota_source_init(&made->offers);
+	kofi_quota_source_init(&made->rts);
 	spin_lock_irqsave(&sources->lock, flags);
 	source = kofi_source_find(sources, &made->key);
 	if (!source) {

@@ -80,21 +80,21 @@ size_t peer_tagged(u8 *buf, u16 flags, const u64 *data, u64 tag, u64 payload)
 	return len;
 }
 
-size_t peer_offer(u8 *buf, u16 flags, const u64 *data, u64 tag, u64 offered, u8 number)
+size_t peer_rts(u8 *buf, u16 flags, const u64 *data, u64 tag, u64 announced, u8 number)
 {
-	size_t len = peer_tagged(buf, flags, data, tag, sizeof(offered));
+	size_t len = peer_tagged(buf, flags, data, tag, sizeof(announced));
 
 	buf[1] = 5;
 	buf[4] = number;
-	put64(buf + len, offered);
-	len += sizeof(offered);
+	put64(buf + len, announced);
+	len += sizeof(announced);
 	buf[6] = len;
 	return len;
 }
 
 size_t peer_tagged_read(u8 *buf, u64 tag, u64 wanted)
 {
-	size_t len = peer_offer(buf, 0, NULL, tag, wanted, 0);
+	size_t len = peer_rts(buf, 0, NULL, tag, wanted, 0);
 
 	buf[1] = 9;
 	return len;

@@ -11,7 +11,7 @@
 
 #define LEN		16
 #define SHORT_S		5	/* the least message_timeout */
-#define OFFER_S		12	/* offer_timeout */
+#define RTS_S		12	/* rts_timeout */
 #define SLACK_S		3	/* other guests share the processors */
 #define RECEIVES	4
 #define HOLD		100	/* bytes of a message that never ends */
@@ -85,22 +85,22 @@ static void messages_that_never_end_do_not_keep_receives(struct kunit *test)
 	expect_served(test, &end, rdm_dial(test, &end, &peer, 1, RDM_PID));
 }
 
-/* One connection offers as many messages as there are receives, and has none of them */
-/* Receives take the offers of a peer, and their payload is asked for */
-static struct socket *offer_all(struct kunit *test, struct vt_end *end, struct rdm_peer *peer)
+/* One connection announces as many messages as there are receives, and has none of them */
+/* Receives take the RTS messages of a peer, and their payload is asked for */
+static struct socket *rts_for_all(struct kunit *test, struct vt_end *end, struct rdm_peer *peer)
 {
 	u8 msg[PEER_BASE + 16], got[PEER_BASE];
 	struct socket *sock;
 	int i;
 
 	rdm_param(test, "message_timeout", __stringify(SHORT_S));
-	rdm_param(test, "offer_timeout", __stringify(OFFER_S));
+	rdm_param(test, "rts_timeout", __stringify(RTS_S));
 	rdm_open(test, end);
 	rdm_peer_new(test, end, peer, RDM_LOW);
 	sock = rdm_dial(test, end, peer, 1, RDM_PID);
 	for (i = 0; i < RECEIVES; i++) {
 		post_recv(test, end, 1, 1);
-		peer_send(test, sock, msg, peer_offer(msg, 0, NULL, 1, HOLD, i + 1));
+		peer_send(test, sock, msg, peer_rts(msg, 0, NULL, 1, HOLD, i + 1));
 		peer_recv(test, sock, got, PEER_BASE);
 		KUNIT_EXPECT_EQ(test, got[1], 6);
 	}
@@ -114,7 +114,7 @@ static void payloads_that_never_come_do_not_keep_receives(struct kunit *test)
 	struct vt_end end = {};
 	struct socket *sock;
 
-	sock = offer_all(test, &end, &peer);
+	sock = rts_for_all(test, &end, &peer);
 	/* What else it sends makes no difference */
 	put(test, sock, 7);
 	expect_all_failed(test, &end, RECEIVES, since, SHORT_S);
@@ -130,10 +130,10 @@ static void a_message_that_waits_does_not_keep_receives_for_good(struct kunit *t
 	struct socket *sock;
 	u8 msg[PEER_BASE];
 
-	sock = offer_all(test, &end, &peer);
+	sock = rts_for_all(test, &end, &peer);
 	since = jiffies;
 	peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, SZ_1M));
-	expect_all_failed(test, &end, RECEIVES, since, OFFER_S);
+	expect_all_failed(test, &end, RECEIVES, since, RTS_S);
 	peer_hung_up(test, sock);
 }
 

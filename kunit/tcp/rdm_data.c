@@ -10,9 +10,9 @@
 #include "rdm.h"
 
 #define LEN	16
-#define LONG	(SZ_64K + 1)	/* a message of this length is offered */
+#define LONG	(SZ_64K + 1)	/* a message of this length is sent by rendezvous */
 #define KEPT	64		/* messages of a peer that are kept */
-#define OFFER_S	2		/* offer_timeout of some cases */
+#define RTS_S	2		/* rts_timeout of some cases */
 #define MANY	SZ_4M		/* more than a connection has room for by which nothing is read */
 #define BOTH	(PEER_REFUSES | PEER_DECLINES)
 
@@ -29,10 +29,10 @@ static void bed_open(struct kunit *test, struct bed *bed, u8 version)
 	bed->sock = rdm_dial(test, &bed->end, &bed->peer, version, RDM_PID);
 }
 
-/* With a peer that understands this, and an offer_timeout of OFFER_S */
+/* With a peer that understands this, and an rts_timeout of RTS_S */
 static void bed_open_kofi(struct kunit *test, struct bed *bed, u8 understands)
 {
-	rdm_param(test, "offer_timeout", __stringify(OFFER_S));
+	rdm_param(test, "rts_timeout", __stringify(RTS_S));
 	rdm_open(test, &bed->end);
 	rdm_peer_new(test, &bed->end, &bed->peer, RDM_LOW);
 	bed->peer.understands = understands;
@@ -223,14 +223,14 @@ static void a_receive_ends_with_a_connection_that_ends_in_its_message(struct kun
 
 /* Rendezvous: we receive */
 
-static void offer(struct kunit *test, struct bed *bed, u16 flags, u64 tag, u64 len, u8 number)
+static void send_rts(struct kunit *test, struct bed *bed, u16 flags, u64 tag, u64 len, u8 number)
 {
 	u8 buf[PEER_BASE + 16];
 
-	peer_send(test, bed->sock, buf, peer_offer(buf, flags, NULL, tag, len, number));
+	peer_send(test, bed->sock, buf, peer_rts(buf, flags, NULL, tag, len, number));
 }
 
-static void expect_wish(struct kunit *test, struct bed *bed, u8 number)
+static void expect_cts(struct kunit *test, struct bed *bed, u8 number)
 {
 	u8 want[PEER_BASE], got[PEER_BASE];
 
@@ -251,15 +251,15 @@ static void give(struct kunit *test, struct bed *bed, u16 flags, u8 number, size
 	peer_send(test, bed->sock, msg, PEER_BASE + len);
 }
 
-static void an_offer_finds_its_receive(struct kunit *test)
+static void an_rts_finds_its_receive(struct kunit *test)
 {
 	struct bed bed = {};
 	u8 *in;
 
 	bed_open(test, &bed, 1);
 	in = take(test, &bed, 1, LONG);
-	offer(test, &bed, 4, 1, LONG, 200);
-	expect_wish(test, &bed, 200);
+	send_rts(test, &bed, 4, 1, LONG, 200);
+	expect_cts(test, &bed, 200);
 	expect_no_ack(test, &bed);
 	give(test, &bed, 4, 200, LONG, 5);
 	taken(test, &bed, in, 1, LONG, 5);
@@ -276,7 +276,7 @@ static void fail_nothing(void *unused)
 }
 
 /* Allocations that do not wait fail */
-static void a_first_offer_waits_for_memory(struct kunit *test)
+static void a_first_rts_waits_for_memory(struct kunit *test)
 {
 	struct bed bed = {};
 	u8 *in;
@@ -287,52 +287,52 @@ static void a_first_offer_waits_for_memory(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, vt_shell("echo 1 >" NUMBERS_CACHE), 0);
 	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo 0 >verbose && echo Y >cache-filter"), 0);
 	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo -1 >times && echo 100 >probability"), 0);
-	offer(test, &bed, 0, 1, LONG, 200);
-	expect_wish(test, &bed, 200);
+	send_rts(test, &bed, 0, 1, LONG, 200);
+	expect_cts(test, &bed, 200);
 	fail_nothing(NULL);
 	give(test, &bed, 0, 200, LONG, 5);
 	taken(test, &bed, in, 1, LONG, 5);
 }
 
 /* Two of them, which are taken the other way round; the number can be used again */
-static void an_offer_waits_for_its_receive(struct kunit *test)
+static void an_rts_waits_for_its_receive(struct kunit *test)
 {
 	struct bed bed = {};
 	u8 *one, *two;
 
 	bed_open(test, &bed, 1);
-	offer(test, &bed, 0, 1, LONG, 1);
-	offer(test, &bed, 0, 2, 100, 255);
+	send_rts(test, &bed, 0, 1, LONG, 1);
+	send_rts(test, &bed, 0, 2, 100, 255);
 	put(test, bed.sock, 0, 3, 3);
 	taken(test, &bed, take(test, &bed, 3, LEN), 3, LEN, 3);
 	two = take(test, &bed, 2, 100);
-	expect_wish(test, &bed, 255);
+	expect_cts(test, &bed, 255);
 	one = take(test, &bed, 1, LONG);
-	expect_wish(test, &bed, 1);
+	expect_cts(test, &bed, 1);
 	give(test, &bed, 0, 1, LONG, 6);
 	taken(test, &bed, one, 1, LONG, 6);
-	offer(test, &bed, 0, 4, 8, 1);
+	send_rts(test, &bed, 0, 4, 8, 1);
 	give(test, &bed, 0, 255, 100, 7);
 	taken(test, &bed, two, 2, 100, 7);
 	one = take(test, &bed, 4, 8);
-	expect_wish(test, &bed, 1);
+	expect_cts(test, &bed, 1);
 	give(test, &bed, 0, 1, 8, 8);
 	taken(test, &bed, one, 4, 8, 8);
 }
 
-static void an_offer_that_nobody_wants_is_taken_and_dropped(struct kunit *test)
+static void an_rts_that_nobody_wants_is_taken_and_dropped(struct kunit *test)
 {
 	const struct fi_msg_tagged msg = { .addr = FI_ADDR_UNSPEC, .tag = 1,
 					   .context = vt_ctx(9) };
 	struct bed bed = {};
 
 	bed_open(test, &bed, 1);
-	offer(test, &bed, 4, 1, LONG, 7);
+	send_rts(test, &bed, 4, 1, LONG, 7);
 	put(test, bed.sock, 0, 3, 3);
 	taken(test, &bed, take(test, &bed, 3, LEN), 3, LEN, 3);
 	KUNIT_ASSERT_EQ(test, fi_trecvmsg(bed.end.ep, &msg, FI_PEEK | FI_DISCARD), 0);
 	vt_done(test, bed.end.rx, vt_ctx(9));
-	expect_wish(test, &bed, 7);
+	expect_cts(test, &bed, 7);
 	give(test, &bed, 4, 7, LONG, 1);
 	expect_acks(test, bed.sock, 1);
 	put(test, bed.sock, 0, 2, 2);
@@ -347,8 +347,8 @@ static void a_payload_that_is_too_long_is_cut(struct kunit *test)
 
 	bed_open(test, &bed, 1);
 	in = take(test, &bed, 1, 100);
-	offer(test, &bed, 0, 1, LONG, 3);
-	expect_wish(test, &bed, 3);
+	send_rts(test, &bed, 0, 1, LONG, 3);
+	expect_cts(test, &bed, 3);
 	give(test, &bed, 0, 3, LONG, 4);
 	comp = vt_failed(test, bed.end.rx);
 	KUNIT_EXPECT_EQ(test, comp.err, FI_ETRUNC);
@@ -358,16 +358,16 @@ static void a_payload_that_is_too_long_is_cut(struct kunit *test)
 }
 
 /* Receives of one that waits for its payload, and of none */
-static void offers_end_with_their_connection(struct kunit *test)
+static void rts_messages_end_with_their_connection(struct kunit *test)
 {
 	struct bed bed = {};
 	struct vt_comp comp;
 
 	bed_open(test, &bed, 1);
 	take(test, &bed, 1, LONG);
-	offer(test, &bed, 0, 1, LONG, 1);
-	offer(test, &bed, 0, 2, LONG, 2);
-	expect_wish(test, &bed, 1);
+	send_rts(test, &bed, 0, 1, LONG, 1);
+	send_rts(test, &bed, 0, 2, LONG, 2);
+	expect_cts(test, &bed, 1);
 	peer_close(test, bed.sock);
 	comp = vt_failed(test, bed.end.rx);
 	KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
@@ -377,8 +377,8 @@ static void offers_end_with_their_connection(struct kunit *test)
 	vt_none(test, bed.end.rx);
 }
 
-/* The number is free for another offer then, and the receive for another message */
-static void an_offer_that_no_receive_takes_is_refused(struct kunit *test)
+/* The number is free for another RTS then, and the receive for another message */
+static void an_rts_that_no_receive_takes_is_refused(struct kunit *test)
 {
 	u8 want[PEER_BASE + 8], got[PEER_BASE + 8];
 	const u64 number = 1;
@@ -388,10 +388,10 @@ static void an_offer_that_no_receive_takes_is_refused(struct kunit *test)
 
 	violations_begin(test);
 	bed_open_kofi(test, &bed, BOTH);
-	offer(test, &bed, 0, 1, LONG, number);
-	offer(test, &bed, 0, 2, 100, 2);
+	send_rts(test, &bed, 0, 1, LONG, number);
+	send_rts(test, &bed, 0, 2, 100, 2);
 	in = take(test, &bed, 2, 100);
-	expect_wish(test, &bed, 2);
+	expect_cts(test, &bed, 2);
 	give(test, &bed, 0, 2, 100, 3);
 	taken(test, &bed, in, 2, 100, 3);
 	begin = jiffies;
@@ -400,21 +400,21 @@ static void an_offer_that_no_receive_takes_is_refused(struct kunit *test)
 	peer_recv(test, bed.sock, got, sizeof(got));
 	got[7] = 0;
 	KUNIT_EXPECT_MEMEQ(test, got, want, sizeof(want));
-	KUNIT_EXPECT_TRUE(test, time_after_eq(jiffies, begin + OFFER_S * HZ / 2));
+	KUNIT_EXPECT_TRUE(test, time_after_eq(jiffies, begin + RTS_S * HZ / 2));
 	in = take(test, &bed, 1, 8);
 	vt_none(test, bed.end.rx);
-	offer(test, &bed, 0, 1, 8, number);
-	expect_wish(test, &bed, number);
+	send_rts(test, &bed, 0, 1, 8, number);
+	expect_cts(test, &bed, number);
 	give(test, &bed, 0, number, 8, 4);
 	taken(test, &bed, in, 1, 8, 4);
 	KUNIT_EXPECT_EQ(test, violations(), 0);
 }
 
 /*
- * A receive takes an offer, the payload of which cannot be asked for as the peer takes nothing, and
- * the time of the offer is over meanwhile
+ * A receive takes an RTS, the payload of which cannot be asked for as the peer takes nothing, and
+ * the time of the RTS is over meanwhile
  */
-static void an_offer_that_is_taken_ends_with_its_connection(struct kunit *test)
+static void an_rts_that_is_taken_ends_with_its_connection(struct kunit *test)
 {
 	u8 *out = vt_buf(test, MANY), hdr[PEER_BASE];
 	struct bed bed = {};
@@ -423,13 +423,13 @@ static void an_offer_that_is_taken_ends_with_its_connection(struct kunit *test)
 	int i;
 
 	bed_open_kofi(test, &bed, BOTH);
-	offer(test, &bed, 0, 1, LONG, 1);
+	send_rts(test, &bed, 0, 1, LONG, 1);
 	put(test, bed.sock, 0, 3, 3);
 	taken(test, &bed, take(test, &bed, 3, LEN), 3, LEN, 3);
 	KUNIT_ASSERT_EQ(test, fi_send(bed.end.ep, out, MANY, NULL, bed.peer.addr, vt_ctx(10)), 0);
 	peer_recv(test, bed.sock, hdr, PEER_BASE);
 	take(test, &bed, 1, LONG);
-	msleep(2 * OFFER_S * MSEC_PER_SEC);
+	msleep(2 * RTS_S * MSEC_PER_SEC);
 	peer_close(test, bed.sock);
 	/* One is the message that the peer has not taken */
 	for (i = 0; i < 2; i++) {
@@ -440,7 +440,7 @@ static void an_offer_that_is_taken_ends_with_its_connection(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ended);
 }
 
-static void an_offer_of_another_peer_waits_on(struct kunit *test)
+static void an_rts_of_another_peer_waits_on(struct kunit *test)
 {
 	static const u8 rows[] = { 0, PEER_REFUSES, PEER_DECLINES };
 	int i;
@@ -450,10 +450,10 @@ static void an_offer_of_another_peer_waits_on(struct kunit *test)
 		u8 *in;
 
 		bed_open_kofi(test, &bed, rows[i]);
-		offer(test, &bed, 0, 1, 8, 1);
-		msleep(2 * OFFER_S * MSEC_PER_SEC);
+		send_rts(test, &bed, 0, 1, 8, 1);
+		msleep(2 * RTS_S * MSEC_PER_SEC);
 		in = take(test, &bed, 1, 8);
-		expect_wish(test, &bed, 1);
+		expect_cts(test, &bed, 1);
 		give(test, &bed, 0, 1, 8, 4);
 		taken(test, &bed, in, 1, 8, 4);
 		vt_end_close(test, &bed.end);
@@ -479,20 +479,20 @@ static const u8 *post(struct kunit *test, struct bed *bed, size_t len, u64 flags
 	return out;
 }
 
-/* Returns the number of the offer */
-static u8 expect_offer(struct kunit *test, struct bed *bed, u16 flags, size_t len)
+/* Returns the number of the RTS */
+static u8 expect_rts(struct kunit *test, struct bed *bed, u16 flags, size_t len)
 {
 	u8 got[PEER_BASE + 16], want[PEER_BASE + 16];
 
 	peer_recv(test, bed->sock, got, sizeof(got));
 	KUNIT_EXPECT_NE(test, got[4], 0);
-	peer_offer(want, flags, NULL, 7, len, got[4]);
+	peer_rts(want, flags, NULL, 7, len, got[4]);
 	got[7] = 0;
 	KUNIT_EXPECT_MEMEQ(test, got, want, sizeof(want));
 	return got[4];
 }
 
-static void send_wish(struct kunit *test, struct bed *bed, u8 number)
+static void send_cts(struct kunit *test, struct bed *bed, u8 number)
 {
 	u8 buf[PEER_BASE];
 
@@ -511,7 +511,7 @@ static void expect_given(struct kunit *test, struct bed *bed, u8 number, const u
 	KUNIT_EXPECT_MEMEQ(test, got + PEER_BASE, out, len);
 }
 
-static void a_long_message_is_offered(struct kunit *test)
+static void a_long_message_is_sent_by_rendezvous(struct kunit *test)
 {
 	struct bed bed = {};
 	const u8 *out;
@@ -519,14 +519,14 @@ static void a_long_message_is_offered(struct kunit *test)
 
 	bed_open(test, &bed, 1);
 	out = post(test, &bed, LONG, 0);
-	number = expect_offer(test, &bed, 0, LONG);
+	number = expect_rts(test, &bed, 0, LONG);
 	vt_none(test, bed.end.tx);
-	send_wish(test, &bed, number);
+	send_cts(test, &bed, number);
 	expect_given(test, &bed, number, out, LONG);
 	vt_done(test, bed.end.tx, vt_ctx(1));
 }
 
-static void refuse_offer(struct kunit *test, struct bed *bed, u64 number)
+static void refuse_rts(struct kunit *test, struct bed *bed, u64 number)
 {
 	u8 msg[PEER_BASE + 8];
 
@@ -535,7 +535,7 @@ static void refuse_offer(struct kunit *test, struct bed *bed, u64 number)
 	peer_send(test, bed->sock, msg, sizeof(msg));
 }
 
-static void a_refused_offer_is_an_error(struct kunit *test)
+static void a_refused_rts_is_an_error(struct kunit *test)
 {
 	struct bed bed = {};
 	struct vt_comp comp;
@@ -545,29 +545,29 @@ static void a_refused_offer_is_an_error(struct kunit *test)
 	violations_begin(test);
 	bed_open_kofi(test, &bed, BOTH);
 	post(test, &bed, LONG, 0);
-	number = expect_offer(test, &bed, 0, LONG);
+	number = expect_rts(test, &bed, 0, LONG);
 	out = post(test, &bed, LONG, 0);
-	KUNIT_EXPECT_NE(test, expect_offer(test, &bed, 0, LONG), number);
-	refuse_offer(test, &bed, number);
+	KUNIT_EXPECT_NE(test, expect_rts(test, &bed, 0, LONG), number);
+	refuse_rts(test, &bed, number);
 	comp = vt_failed(test, bed.end.tx);
 	KUNIT_EXPECT_EQ(test, comp.err, FI_ENOMSG);
 	/* The other one goes on, and the number is used again */
 	vt_none(test, bed.end.tx);
-	send_wish(test, &bed, number + 1);
+	send_cts(test, &bed, number + 1);
 	expect_given(test, &bed, number + 1, out, LONG);
 	vt_done(test, bed.end.tx, vt_ctx(1));
 	post(test, &bed, LONG, 0);
-	KUNIT_EXPECT_EQ(test, expect_offer(test, &bed, 0, LONG), number);
+	KUNIT_EXPECT_EQ(test, expect_rts(test, &bed, 0, LONG), number);
 	KUNIT_EXPECT_EQ(test, violations(), 0);
 }
 
-/* By a peer that has not said so, and of what was not offered, or was asked for */
-static void a_foul_refusal_of_an_offer_ends_its_connection(struct kunit *test)
+/* By a peer that has not said so, and of what was not announced, or was asked for */
+static void a_foul_refusal_of_an_rts_ends_its_connection(struct kunit *test)
 {
 	static const struct {
 		u8			understands;
 		u8			add;
-		bool			wish;
+		bool			cts;
 		enum ktcp_violation	reason;
 	} rows[] = {
 		{ 0, 0, false, KTCP_BAD_HEADER },
@@ -585,14 +585,14 @@ static void a_foul_refusal_of_an_offer_ends_its_connection(struct kunit *test)
 
 		bed_open_kofi(test, &bed, rows[i].understands);
 		out = post(test, &bed, LONG, 0);
-		number = expect_offer(test, &bed, 0, LONG);
-		if (rows[i].wish) {
-			send_wish(test, &bed, number);
+		number = expect_rts(test, &bed, 0, LONG);
+		if (rows[i].cts) {
+			send_cts(test, &bed, number);
 			expect_given(test, &bed, number, out, LONG);
 		}
-		refuse_offer(test, &bed, number + rows[i].add);
+		refuse_rts(test, &bed, number + rows[i].add);
 		peer_hung_up(test, bed.sock);
-		if (!rows[i].wish)
+		if (!rows[i].cts)
 			vt_failed(test, bed.end.tx);
 		KUNIT_EXPECT_EQ(test, violations(), i + 1);
 		KUNIT_EXPECT_EQ(test, violation_reason(), rows[i].reason);
@@ -601,7 +601,7 @@ static void a_foul_refusal_of_an_offer_ends_its_connection(struct kunit *test)
 }
 
 /* libfabric acknowledges what it has put aside */
-static void a_message_that_is_to_be_delivered_is_offered(struct kunit *test)
+static void a_message_that_is_to_be_delivered_is_sent_by_rendezvous(struct kunit *test)
 {
 	struct bed bed = {};
 	u8 number, ack[PEER_BASE];
@@ -609,8 +609,8 @@ static void a_message_that_is_to_be_delivered_is_offered(struct kunit *test)
 
 	bed_open(test, &bed, 1);
 	out = post(test, &bed, LEN, FI_DELIVERY_COMPLETE);
-	number = expect_offer(test, &bed, 4, LEN);
-	send_wish(test, &bed, number);
+	number = expect_rts(test, &bed, 4, LEN);
+	send_cts(test, &bed, number);
 	expect_given(test, &bed, number, out, LEN);
 	vt_none(test, bed.end.tx);
 	peer_hdr(ack, 0, 0, NULL, NULL, 0, 0);
@@ -632,7 +632,7 @@ static void expect_sent_at_once(struct kunit *test, struct bed *bed, size_t len)
 	vt_done(test, bed->end.tx, vt_ctx(1));
 }
 
-static void short_messages_are_not_offered(struct kunit *test)
+static void short_messages_are_not_sent_by_rendezvous(struct kunit *test)
 {
 	struct bed bed = {};
 
@@ -641,7 +641,7 @@ static void short_messages_are_not_offered(struct kunit *test)
 	expect_sent_at_once(test, &bed, LONG - 1);
 }
 
-static void nothing_is_offered_in_version_0(struct kunit *test)
+static void no_rts_is_sent_in_version_0(struct kunit *test)
 {
 	struct bed bed = {};
 
@@ -650,7 +650,7 @@ static void nothing_is_offered_in_version_0(struct kunit *test)
 }
 
 /* 1.17 repeats the version of the request, and does not know rendezvous */
-static void nothing_is_offered_to_a_peer_that_repeats_the_version(struct kunit *test)
+static void no_rts_is_sent_to_a_peer_that_repeats_the_version(struct kunit *test)
 {
 	u8 request[RDM_CM], *got = vt_buf(test, PEER_BASE + 8 + LONG);
 	struct bed bed = {};
@@ -666,7 +666,7 @@ static void nothing_is_offered_to_a_peer_that_repeats_the_version(struct kunit *
 }
 
 /* The next ones wait until a payload has been sent */
-static void as_many_messages_are_offered_as_there_are_numbers(struct kunit *test)
+static void as_many_rts_are_sent_as_there_are_numbers(struct kunit *test)
 {
 	DECLARE_BITMAP(seen, 256) = {};
 	struct bed bed = {};
@@ -679,14 +679,14 @@ static void as_many_messages_are_offered_as_there_are_numbers(struct kunit *test
 	for (i = 0; i < 256; i++)
 		post(test, &bed, 8, FI_DELIVERY_COMPLETE);
 	for (i = 0; i < 255; i++) {
-		number = expect_offer(test, &bed, 4, 8);
+		number = expect_rts(test, &bed, 4, 8);
 		KUNIT_EXPECT_FALSE(test, test_and_set_bit(number, seen));
 	}
-	/* An answer comes before the next offer */
+	/* Its CTS comes before the next RTS */
 	expect_no_ack(test, &bed);
-	send_wish(test, &bed, number);
+	send_cts(test, &bed, number);
 	peer_recv(test, bed.sock, vt_buf(test, PEER_BASE + 8), PEER_BASE + 8);
-	KUNIT_EXPECT_EQ(test, expect_offer(test, &bed, 4, 8), number);
+	KUNIT_EXPECT_EQ(test, expect_rts(test, &bed, 4, 8), number);
 }
 
 /* What a peer may not do */
@@ -694,19 +694,19 @@ static void as_many_messages_are_offered_as_there_are_numbers(struct kunit *test
 static const struct foul_case {
 	const char	*name;
 	u8		version;
-	u8		offer;		/* number of an offer that is made first; 0: none */
+	u8		rts;		/* number of an RTS that is sent first; 0: none */
 	bool		take;		/* and that is taken */
 	u8		op;
 	u8		number;
 	u64		len;
 } foul_cases[] = {
-	{ "offer in version 0", 0, 0, false, 5, 1, 8 },
-	{ "offer without a number", 1, 0, false, 5, 0, 8 },
-	{ "number of an offer that waits", 1, 3, false, 5, 3, 8 },
-	{ "number of an offer that is taken", 1, 3, true, 5, 3, 8 },
-	{ "wish for nothing", 1, 0, false, 6, 1, 0 },
+	{ "RTS in version 0", 0, 0, false, 5, 1, 8 },
+	{ "RTS without a number", 1, 0, false, 5, 0, 8 },
+	{ "number of an RTS that waits", 1, 3, false, 5, 3, 8 },
+	{ "number of an RTS that is taken", 1, 3, true, 5, 3, 8 },
+	{ "CTS for nothing", 1, 0, false, 6, 1, 0 },
 	{ "payload of nothing", 1, 0, false, 7, 1, 8 },
-	{ "payload of another offer", 1, 3, true, 7, 4, 8 },
+	{ "payload of another RTS", 1, 3, true, 7, 4, 8 },
 	{ "payload that was not asked for", 1, 3, false, 7, 3, 8 },
 	{ "payload of another length", 1, 3, true, 7, 3, 9 },
 };
@@ -728,14 +728,14 @@ static void a_foul_rendezvous_ends_its_connection(struct kunit *test)
 	bed_open(test, &bed, row->version);
 	if (row->take)
 		take(test, &bed, 1, 8);
-	if (row->offer)
-		offer(test, &bed, 0, 1, 8, row->offer);
+	if (row->rts)
+		send_rts(test, &bed, 0, 1, 8, row->rts);
 	if (row->take)
-		expect_wish(test, &bed, row->offer);
+		expect_cts(test, &bed, row->rts);
 	if (row->op == 5)
-		offer(test, &bed, 0, 2, row->len, row->number);
+		send_rts(test, &bed, 0, 2, row->len, row->number);
 	else if (row->op == 6)
-		send_wish(test, &bed, row->number);
+		send_cts(test, &bed, row->number);
 	else
 		give(test, &bed, 0, row->number, row->len, 1);
 	peer_hung_up(test, bed.sock);
@@ -755,23 +755,23 @@ static struct kunit_case rdm_data_cases[] = {
 	KUNIT_CASE(a_peer_that_floods_stops_nobody_else),
 	KUNIT_CASE(a_message_that_is_kept_outlives_its_connection),
 	KUNIT_CASE(a_receive_ends_with_a_connection_that_ends_in_its_message),
-	KUNIT_CASE(an_offer_finds_its_receive),
-	KUNIT_CASE(a_first_offer_waits_for_memory),
-	KUNIT_CASE(an_offer_waits_for_its_receive),
-	KUNIT_CASE(an_offer_that_nobody_wants_is_taken_and_dropped),
+	KUNIT_CASE(an_rts_finds_its_receive),
+	KUNIT_CASE(a_first_rts_waits_for_memory),
+	KUNIT_CASE(an_rts_waits_for_its_receive),
+	KUNIT_CASE(an_rts_that_nobody_wants_is_taken_and_dropped),
 	KUNIT_CASE(a_payload_that_is_too_long_is_cut),
-	KUNIT_CASE(offers_end_with_their_connection),
-	KUNIT_CASE(an_offer_that_no_receive_takes_is_refused),
-	KUNIT_CASE(an_offer_that_is_taken_ends_with_its_connection),
-	KUNIT_CASE(an_offer_of_another_peer_waits_on),
-	KUNIT_CASE(a_refused_offer_is_an_error),
-	KUNIT_CASE(a_foul_refusal_of_an_offer_ends_its_connection),
-	KUNIT_CASE(a_long_message_is_offered),
-	KUNIT_CASE(a_message_that_is_to_be_delivered_is_offered),
-	KUNIT_CASE(short_messages_are_not_offered),
-	KUNIT_CASE(nothing_is_offered_in_version_0),
-	KUNIT_CASE(nothing_is_offered_to_a_peer_that_repeats_the_version),
-	KUNIT_CASE(as_many_messages_are_offered_as_there_are_numbers),
+	KUNIT_CASE(rts_messages_end_with_their_connection),
+	KUNIT_CASE(an_rts_that_no_receive_takes_is_refused),
+	KUNIT_CASE(an_rts_that_is_taken_ends_with_its_connection),
+	KUNIT_CASE(an_rts_of_another_peer_waits_on),
+	KUNIT_CASE(a_refused_rts_is_an_error),
+	KUNIT_CASE(a_foul_refusal_of_an_rts_ends_its_connection),
+	KUNIT_CASE(a_long_message_is_sent_by_rendezvous),
+	KUNIT_CASE(a_message_that_is_to_be_delivered_is_sent_by_rendezvous),
+	KUNIT_CASE(short_messages_are_not_sent_by_rendezvous),
+	KUNIT_CASE(no_rts_is_sent_in_version_0),
+	KUNIT_CASE(no_rts_is_sent_to_a_peer_that_repeats_the_version),
+	KUNIT_CASE(as_many_rts_are_sent_as_there_are_numbers),
 	KUNIT_CASE_PARAM(a_foul_rendezvous_ends_its_connection, foul_gen_params),
 	{}
 };

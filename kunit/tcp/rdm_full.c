@@ -9,10 +9,10 @@
 #include "rdm.h"
 
 #define LEN		16
-#define LONG		(SZ_64K + 1)	/* a message of this length is offered */
+#define LONG		(SZ_64K + 1)	/* a message of this length is sent by rendezvous */
 #define PEER_KEPT	64		/* messages of a peer that are kept */
 #define ALL_KEPT	512		/* of all peers */
-#define OFFERS		120
+#define NR_RTS		120
 #define PIECE		4096
 #define SETTLE		(HZ / 5)
 
@@ -148,10 +148,10 @@ static void two_that_are_both_full_go_on_when_receives_come(struct kunit *test)
 	vt_none(test, pair.b.rx);
 }
 
-/* Until the last of its peer's offers is there */
-static void expect_offers(struct kunit *test, struct vt_end *end)
+/* Until the last of its peer's RTS messages is there */
+static void expect_all_rts(struct kunit *test, struct vt_end *end)
 {
-	const struct fi_msg_tagged msg = { .addr = FI_ADDR_UNSPEC, .tag = OFFERS - 1 };
+	const struct fi_msg_tagged msg = { .addr = FI_ADDR_UNSPEC, .tag = NR_RTS - 1 };
 	unsigned long until = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
 	struct vt_comp comp;
 
@@ -164,17 +164,17 @@ static void expect_offers(struct kunit *test, struct vt_end *end)
 	KUNIT_ASSERT_EQ(test, comp.err, 0);
 }
 
-static void take_offer(struct kunit *test, struct vt_end *end, u8 *in, u64 tag)
+static void take_rts(struct kunit *test, struct vt_end *end, u8 *in, u64 tag)
 {
 	KUNIT_ASSERT_EQ(test, fi_trecv(end->ep, in, LONG, NULL, FI_ADDR_UNSPEC, tag, 0,
 				       vt_ctx(tag)), 0);
 }
 
 /*
- * The wish for a payload is behind all offers of its sender, so offers must not stay in the
- * socket.
+ * The CTS of a payload is behind all RTS messages of its sender, so RTS messages must not stay in
+ * the socket.
  */
-static void two_with_many_offers_go_on_when_receives_come(struct kunit *test)
+static void two_with_many_rts_go_on_when_receives_come(struct kunit *test)
 {
 	u8 *out = vt_buf(test, LONG), *in = vt_buf(test, 2 * LONG);
 	struct vt_pair pair = {};
@@ -182,18 +182,18 @@ static void two_with_many_offers_go_on_when_receives_come(struct kunit *test)
 
 	join(test, &pair);
 	vt_fill(out, LONG, 3);
-	for (tag = 0; tag < OFFERS; tag++) {
+	for (tag = 0; tag < NR_RTS; tag++) {
 		KUNIT_ASSERT_EQ(test, fi_tsend(pair.a.ep, out, LONG, NULL, 0, tag, vt_ctx(tag)),
 				0);
 		KUNIT_ASSERT_EQ(test, fi_tsend(pair.b.ep, out, LONG, NULL, 0, tag, vt_ctx(tag)),
 				0);
 	}
-	expect_offers(test, &pair.a);
-	expect_offers(test, &pair.b);
-	for (tag = 0; tag < OFFERS; tag++) {
+	expect_all_rts(test, &pair.a);
+	expect_all_rts(test, &pair.b);
+	for (tag = 0; tag < NR_RTS; tag++) {
 		memset(in, 0, 2 * LONG);
-		take_offer(test, &pair.a, in, tag);
-		take_offer(test, &pair.b, in + LONG, tag);
+		take_rts(test, &pair.a, in, tag);
+		take_rts(test, &pair.b, in + LONG, tag);
 		vt_done(test, pair.a.rx, vt_ctx(tag));
 		vt_done(test, pair.b.rx, vt_ctx(tag));
 		KUNIT_EXPECT_TRUE(test, vt_filled(in, LONG, 3));
@@ -206,7 +206,7 @@ static void two_with_many_offers_go_on_when_receives_come(struct kunit *test)
 static struct kunit_case rdm_full_cases[] = {
 	KUNIT_CASE_PARAM(peers_that_flood_stop_nobody_else, version_gen_params),
 	KUNIT_CASE_SLOW(two_that_are_both_full_go_on_when_receives_come),
-	KUNIT_CASE(two_with_many_offers_go_on_when_receives_come),
+	KUNIT_CASE(two_with_many_rts_go_on_when_receives_come),
 	{}
 };
 

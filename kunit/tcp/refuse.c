@@ -57,9 +57,9 @@ static const struct foul_case {
 	{ "fewer bytes than the header", KTCP_BAD_HEADER, 0, 0, 0, 0, 16, -1ULL, {} },
 	{ "acknowledgment with a payload", KTCP_BAD_HEADER, 0, 0, 2, 0, 16, 8, {} },
 	{ "answer to nothing, of no bytes", KTCP_BAD_ANSWER, 3, 0, 0, 0, 16, 0, {} },
-	{ "offer", KTCP_BAD_RENDEZVOUS, 5, 0, 1, 0, 32, 0, {} },
+	{ "RTS", KTCP_BAD_RENDEZVOUS, 5, 0, 1, 0, 32, 0, {} },
 	{ "request for a payload", KTCP_BAD_RENDEZVOUS, 6, 0, 1, 0, 16, 0, {} },
-	{ "payload of an offer", KTCP_BAD_RENDEZVOUS, 7, 0, 1, 0, 16, 8, {} },
+	{ "payload of an RTS", KTCP_BAD_RENDEZVOUS, 7, 0, 1, 0, 16, 8, {} },
 	{ "leave with a payload", KTCP_BAD_HEADER, 0, 0x21, 0, 0, 24, 8, {} },
 };
 

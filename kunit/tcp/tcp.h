@@ -65,8 +65,8 @@ size_t peer_hdr(u8 *buf, u8 op, u16 flags, const u64 *data,
 /* The same of a tagged message */
 size_t peer_tagged(u8 *buf, u16 flags, const u64 *data, u64 tag, u64 payload);
 
-/* The offer of a tagged message of @offered bytes */
-size_t peer_offer(u8 *buf, u16 flags, const u64 *data, u64 tag, u64 offered, u8 number);
+/* The RTS of a tagged message of @announced bytes */
+size_t peer_rts(u8 *buf, u16 flags, const u64 *data, u64 tag, u64 announced, u8 number);
 
 /* A read of a tagged receive, and a write with @payload bytes behind it */
 size_t peer_tagged_read(u8 *buf, u64 tag, u64 wanted);

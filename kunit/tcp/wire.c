@@ -9,7 +9,7 @@
 
 static const u64 some_data = 0xfedcba9876543210ULL;
 static const u64 some_tag = 0x0123456789abcdefULL;
-static const u64 some_offered = 0x123456789ULL;
+static const u64 some_announced = 0x123456789ULL;
 static const u8 some_number = 0xfe;
 static const struct fi_rma_iov some_rma[] = {
 	{ .addr = 0x1000, .len = 10, .key = 7 },
@@ -44,10 +44,10 @@ static const struct header_case {
 	{ "answer", 3, 0, false, 0, 60 },
 	{ "tagged message", 1, 4, false, 0, 100 },
 	{ "tagged message with data", 1, 1, true, 0, 100 },
-	{ "offer", 5, 4, false, 0, 0 },
-	{ "offer with data", 5, 1, true, 0, 0 },
-	{ "wish", 6, 0, false, 0, 0 },
-	{ "payload of an offer with data", 7, 5, false, 0, 100 },
+	{ "RTS", 5, 4, false, 0, 0 },
+	{ "RTS with data", 5, 1, true, 0, 0 },
+	{ "CTS", 6, 0, false, 0, 0 },
+	{ "payload of an RTS with data", 7, 5, false, 0, 100 },
 	{ "refusal of a read", 8, 0, false, 0, 0 },
 	{ "refusal of a write", 8, 1, true, 0, 0 },
 	{ "tagged read", 9, 0, false, 0, 0 },
@@ -79,13 +79,13 @@ static size_t make(u8 *buf, const struct header_case *row)
 	size_t len;
 
 	if (row->op == 5)
-		return peer_offer(buf, row->flags, row->data ? &some_data : NULL,
-				  some_tag, some_offered, some_number);
+		return peer_rts(buf, row->flags, row->data ? &some_data : NULL,
+				some_tag, some_announced, some_number);
 	if (row->op == 1)
 		return peer_tagged(buf, row->flags, row->data ? &some_data : NULL,
 				   some_tag, row->payload);
 	if (row->op == 9)
-		return peer_tagged_read(buf, some_tag, some_offered);
+		return peer_tagged_read(buf, some_tag, some_announced);
 	if (row->op == 10)
 		return peer_tagged_write(buf, row->flags, row->data ? &some_data : NULL,
 					 some_tag, row->payload);
@@ -124,7 +124,7 @@ static void parse(struct kunit *test, bool net_order)
 	KUNIT_EXPECT_EQ(test, hdr.data, row->data ? some_data : 0);
 	KUNIT_EXPECT_EQ(test, hdr.tag, has_tag(row) ? some_tag : 0);
 	KUNIT_EXPECT_EQ(test, hdr.number, row->op >= 5 && row->op < 9 ? number_of(row) : 0);
-	KUNIT_EXPECT_EQ(test, hdr.msg_len, row->op == 5 || row->op == 9 ? some_offered : 0);
+	KUNIT_EXPECT_EQ(test, hdr.msg_len, row->op == 5 || row->op == 9 ? some_announced : 0);
 	KUNIT_EXPECT_EQ(test, hdr.count, row->count);
 	KUNIT_EXPECT_MEMEQ(test, hdr.rma, some_rma,
 			   row->count * sizeof(some_rma[0]));
@@ -212,11 +212,11 @@ static const struct bad_case {
 } bad_cases[] = {
 	{ "tagged message without its tag", 1, 0, 0, 16, 16 },
 	{ "commit of a tagged message", 1, 8, 0, 24, 24 },
-	{ "offer without its length", 5, 0, 0, 24, 24 },
-	{ "offer with payload", 5, 0, 0, 32, 33 },
-	{ "commit of an offer", 5, 8, 0, 32, 32 },
-	{ "wish with payload", 6, 0, 0, 16, 17 },
-	{ "wish with a tag", 6, 0, 0, 24, 24 },
+	{ "RTS without its length", 5, 0, 0, 24, 24 },
+	{ "RTS with payload", 5, 0, 0, 32, 33 },
+	{ "commit of an RTS", 5, 8, 0, 32, 32 },
+	{ "CTS with payload", 6, 0, 0, 16, 17 },
+	{ "CTS with a tag", 6, 0, 0, 24, 24 },
 	{ "payload with a tag", 7, 0, 0, 24, 30 },
 	{ "refusal without a reason", 8, 0, 0, 16, 16 },
 	{ "tagged read without its length", 9, 0, 0, 24, 24 },
@@ -323,7 +323,7 @@ static void a_refusal_has_a_reason_and_nothing_else(struct kunit *test)
 	}
 }
 
-static void a_refusal_of_an_offer_has_its_number(struct kunit *test)
+static void a_refusal_of_an_rts_has_its_number(struct kunit *test)
 {
 	static const struct {
 		u8	reason;
@@ -480,7 +480,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(stale_fields_are_ignored),
 	KUNIT_CASE_PARAM(what_is_no_header_is_refused, bad_gen_params),
 	KUNIT_CASE(a_refusal_has_a_reason_and_nothing_else),
-	KUNIT_CASE(a_refusal_of_an_offer_has_its_number),
+	KUNIT_CASE(a_refusal_of_an_rts_has_its_number),
 	KUNIT_CASE(ranges_that_cannot_be_added_are_refused),
 	KUNIT_CASE(random_bytes_are_parsed_or_refused),
 	KUNIT_CASE(requests_and_answers_are_parsed),

@@ -72,7 +72,7 @@ static int ktcp_hdr_len(const struct ktcp_wire_base *base)
 	case TCP_WIRE_READ_RSP:
 	case TCP_WIRE_CTS:
 	case TCP_WIRE_DATA:
-		/* These may repeat the flags of their request or offer, but have no CQ data */
+		/* These may repeat the flags of their request or RTS, but have no CQ data */
 		break;
 	default:
 		return -EPROTO;
@@ -128,7 +128,7 @@ static bool ktcp_hdr_may_save(const struct ktcp_hdr *hdr)
 	}
 }
 
-/* A refusal has no payload, a reason that suits it, and the number of a write, an offer or none */
+/* A refusal has no payload, a reason that suits it, and the number of a write, an RTS or none */
 static bool ktcp_refusal_is_valid(const struct ktcp_hdr *hdr)
 {
 	if (hdr->len)
@@ -140,7 +140,7 @@ static bool ktcp_refusal_is_valid(const struct ktcp_hdr *hdr)
 	case TCP_WIRE_CQ_DATA:
 		return hdr->number >= TCP_WIRE_REFUSED_ACCESS &&
 		       hdr->number <= TCP_WIRE_REFUSED_ENDED;
-	case TCP_WIRE_CQ_DATA | TCP_WIRE_OFFER:
+	case TCP_WIRE_CQ_DATA | TCP_WIRE_OF_RTS:
 		return hdr->number == TCP_WIRE_REFUSED_NONE && hdr->data && hdr->data <= U8_MAX;
 	default:
 		return false;

@@ -9,7 +9,7 @@
  *	connection management	struct ktcp_wire_cm, then seg_size bytes of the client's
  *	data			struct ktcp_wire_base, then, in this order, where the operation
  *				and its flags have them:
- *				u64 remote CQ data, u64 tag, u64 length of what is offered,
+ *				u64 remote CQ data, u64 tag, u64 length of what is announced,
  *				struct fi_rma_iov[rma_iov_cnt], and the payload
  *
  * Integers are in the sender's byte order; conn_data of the first message is 1, and shows
@@ -40,7 +40,7 @@
 #define TCP_WIRE_CAN_REFUSE	BIT_ULL(3)	/* the sender understands TCP_WIRE_REFUSAL */
 #define TCP_WIRE_CAN_TAGGED	BIT_ULL(4)	/* and TCP_WIRE_TAGGED_READ and _WRITE */
 #define TCP_WIRE_CAN_END_KEY	BIT_ULL(5)	/* the sender understands TCP_WIRE_END_KEY */
-#define TCP_WIRE_CAN_DECLINE	BIT_ULL(6)	/* the sender understands TCP_WIRE_OFFER */
+#define TCP_WIRE_CAN_DECLINE	BIT_ULL(6)	/* the sender understands TCP_WIRE_OF_RTS */
 
 enum ktcp_wire_cm_type {
 	TCP_WIRE_CONNREQ	= 0,
@@ -112,9 +112,9 @@ enum ktcp_wire_op {
 	TCP_WIRE_READ_REQ	= 2,
 	TCP_WIRE_READ_RSP	= 3,
 	TCP_WIRE_WRITE		= 4,
-	TCP_WIRE_RTS		= 5,	/* offers a tagged message, by a number */
-	TCP_WIRE_CTS		= 6,	/* asks for the payload of an offer */
-	TCP_WIRE_DATA		= 7,	/* payload of an offer */
+	TCP_WIRE_RTS		= 5,	/* announces a tagged message, by a number */
+	TCP_WIRE_CTS		= 6,	/* clear to send: asks for the payload of an RTS */
+	TCP_WIRE_DATA		= 7,	/* the payload that a CTS asked for */
 	TCP_WIRE_REFUSAL	= 8,	/* kOFI: a read, or a write, has failed at its target */
 	TCP_WIRE_TAGGED_READ	= 9,	/* kOFI: asks for the bytes of a tagged receive */
 	TCP_WIRE_TAGGED_WRITE	= 10,	/* kOFI: goes to a tagged receive, and has an answer */
@@ -124,7 +124,7 @@ enum ktcp_wire_op {
  * enum ktcp_wire_reason - Why an operation was refused: op_data of TCP_WIRE_REFUSAL
  * @TCP_WIRE_REFUSED_ACCESS: its key or its range is none, or not for that; nothing was accessed
  * @TCP_WIRE_REFUSED_ENDED: its target ended while the data came
- * @TCP_WIRE_REFUSED_NONE: of a tagged read or write, or an offer: there is no such receive
+ * @TCP_WIRE_REFUSED_NONE: of a tagged read or write, or an RTS: there is no such receive
  * @TCP_WIRE_REFUSED_SIZE: of a tagged read or write: the receive is shorter
  */
 enum ktcp_wire_reason {
@@ -135,7 +135,7 @@ enum ktcp_wire_reason {
 };
 
 #define TCP_WIRE_CQ_DATA	0x1	/* u64 of remote CQ data follows */
-#define TCP_WIRE_OFFER		0x2	/* kOFI: of TCP_WIRE_REFUSAL: the CQ data name an offer */
+#define TCP_WIRE_OF_RTS		0x2	/* kOFI: of TCP_WIRE_REFUSAL: the CQ data name an RTS */
 #define TCP_WIRE_ACK_WANTED	0x4	/* answer when the data are placed */
 #define TCP_WIRE_COMMIT		0x8	/* make the data durable, then answer */
 #define TCP_WIRE_SAVE		0x10	/* kOFI: has no data; concerns data sent before */
@@ -150,7 +150,7 @@ enum ktcp_wire_reason {
  * @version: TCP_WIRE_VERSION; receivers do not look at it
  * @op: enum ktcp_wire_op
  * @flags: TCP_WIRE_*
- * @op_data: 0, or TCP_WIRE_OP_ACK; of TCP_WIRE_RTS, _CTS and _DATA: the number of the offer; of
+ * @op_data: 0, or TCP_WIRE_OP_ACK; of TCP_WIRE_RTS, _CTS and _DATA: the number of the RTS; of
  *	TCP_WIRE_REFUSAL: enum ktcp_wire_reason
  * @rma_iov_cnt: ranges of a read request or a write; any value in other messages
  * @hdr_size: bytes of the header, this included
@@ -180,11 +180,11 @@ static_assert(sizeof(struct ktcp_wire_base) == 16);
  * @flags: TCP_WIRE_*
  * @ack: it is an acknowledgment
  * @len: bytes of payload
- * @data: remote CQ data, if the flags say so; of TCP_WIRE_REFUSAL: which write, or which offer
+ * @data: remote CQ data, if the flags say so; of TCP_WIRE_REFUSAL: which write, or which RTS
  * @tag: of TCP_WIRE_TAGGED, TCP_WIRE_RTS, TCP_WIRE_TAGGED_READ and TCP_WIRE_TAGGED_WRITE, and with
  *	TCP_WIRE_HAS_TAG
  * @number: of TCP_WIRE_RTS, TCP_WIRE_CTS and TCP_WIRE_DATA; of TCP_WIRE_REFUSAL the reason
- * @msg_len: of TCP_WIRE_RTS: bytes that are offered; of TCP_WIRE_TAGGED_READ: that are to be read
+ * @msg_len: of TCP_WIRE_RTS: bytes that are announced; of TCP_WIRE_TAGGED_READ: that are to be read
  * @count: number of ranges
  * @rma: the ranges
  */

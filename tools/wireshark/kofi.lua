@@ -43,7 +43,7 @@ local KOFI = 0x6b4f4649		-- message identifier of kOFI's requests and answers: "
 
 -- Flags
 local CQ_DATA, DELIVERY, COMMIT, SAVE, LEAVE, OLD_TAGGED = 0x1, 0x4, 0x8, 0x10, 0x20, 0x80
-local END_KEY, OFFER = 0x40, 0x2
+local END_KEY, OF_RTS = 0x40, 0x2
 local flags_known = 0x1 + 0x2 + 0x4 + 0x8 + 0x10 + 0x20 + 0x40 + 0x80
 
 local f = {
@@ -180,7 +180,7 @@ local function describe(op, flags, op_data)
 		return "acknowledgment"
 	end
 	if op == REFUSE then
-		local refused = has(flags, OFFER) and "n offer" or
+		local refused = has(flags, OF_RTS) and "n RTS" or
 				has(flags, CQ_DATA) and " write" or " read"
 
 		return "refusal of a" .. refused .. ", " ..
@@ -300,7 +300,7 @@ local function dissect_data(tvb, pinfo, tree, little)
 		complain(tree, "ranges of " .. tostring(sum) .. " bytes")
 	end
 	if op == REFUSE and (not reasons[op_data] or (flags == CQ_DATA and op_data > 2) or
-				(has(flags, OFFER) and op_data ~= 3)) then
+				(has(flags, OF_RTS) and op_data ~= 3)) then
 		complain(tree, "reason " .. op_data)
 	end
 	if has(flags, END_KEY) and (op ~= MSG or ack or not has(flags, CQ_DATA) or

@@ -79,10 +79,10 @@ static bool ktcp_idle_is_quiet(struct ktcp_link *link)
 	    tx->acks || atomic_read(&conn->late_acks) || tx->lent ||
 	    !list_empty(&tx->refusals) || !list_empty(&tx->answers) ||
 	    !list_empty(&tx->reads) || !list_empty(&tx->acked) ||
-	    !list_empty(&tx->offered) || !list_empty(&tx->wanted))
+	    !list_empty(&tx->await_cts) || !list_empty(&tx->wanted))
 		return false;
 	for (number = 1; link->taken && number < KTCP_RTS_NUMBERS; number++)
-		if (link->taken[number].state != KTCP_OFFER_NONE)
+		if (link->taken[number].state != KTCP_RTS_NONE)
 			return false;
 	if (!bitmap_empty(link->declined, KTCP_RTS_NUMBERS))
 		return false;

@@ -248,7 +248,7 @@ struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	INIT_LIST_HEAD(&link->none);
 	INIT_LIST_HEAD(&link->unacked);
 	INIT_LIST_HEAD(&link->stalled);
-	INIT_LIST_HEAD(&link->offers);
+	INIT_LIST_HEAD(&link->rts);
 	INIT_LIST_HEAD(&link->settled);
 	ktcp_idle_init(link);
 	INIT_WORK(&link->work, ktcp_link_work);
@@ -263,7 +263,7 @@ struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_stor
 	if (!link->source)
 		goto free_head;
 	kofi_quota_conn_init(&link->room, &link->source->kept);
-	kofi_quota_conn_init(&link->offer_room, &link->source->offers);
+	kofi_quota_conn_init(&link->rts_room, &link->source->rts);
 	if (ktcp_conn_init(&link->conn, &rdm->soft, &link->work, &link->none,
 			   rdm->soft.kep.caps))
 		goto put_source;

@@ -289,7 +289,7 @@ static void ktcp_rdm_put_link(struct ktcp_conn *conn)
 static void ktcp_rdm_abort(struct ktcp_conn *conn, int err)
 {
 	ktcp_unexp_abort(conn, err);
-	ktcp_offers_abort(conn, err);
+	ktcp_rts_abort(conn, err);
 }
 
 static void ktcp_rdm_begun(struct ktcp_conn *conn, const struct kofi_soft_ep *ctx)
@@ -320,8 +320,8 @@ static const struct ktcp_upper ktcp_rdm_upper = {
 	.posted		= ktcp_rdm_posted,
 	.leave		= ktcp_idle_check,
 	.hung_up	= ktcp_unexp_hung_up,
-	.check		= ktcp_offers_look,
-	.awaits		= ktcp_offers_await,
+	.check		= ktcp_rts_look,
+	.awaits		= ktcp_rts_await,
 	.abort		= ktcp_rdm_abort,
 	.heard		= ktcp_idle_heard,
 	.hold_ack	= ktcp_unexp_hold_ack,

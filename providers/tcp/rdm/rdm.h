@@ -6,7 +6,7 @@
  *	ktcp_peer	an address that the endpoint sends to or hears from (peer.c)
  *	ktcp_link	a connection with a peer (link.c); how it begins (cm.c)
  *	ktcp_ctx	a context of a scalable endpoint (sep.c)
- *	ktcp_unexp	a message that has come before its receive (unexpected.c), or its offer
+ *	ktcp_unexp	a message that has come before its receive (unexpected.c), or its RTS
  *			(rts.c)
  *
  * The top of rdm.c describes the life of each.
@@ -33,8 +33,8 @@
 #define KTCP_UNEXP_BYTES	SZ_16M	/* and their bytes */
 #define KTCP_UNEXP_PEER_MSGS	64	/* unexpected messages of a peer */
 #define KTCP_UNEXP_PEER_BYTES	SZ_1M	/* and their bytes */
-#define KTCP_UNEXP_OFFERS	4096	/* offers that wait at an endpoint */
-#define KTCP_RTS_NUMBERS	256	/* numbers of a connection's offers; 0 is none */
+#define KTCP_UNEXP_RTS		4096	/* RTS messages that wait at an endpoint */
+#define KTCP_RTS_NUMBERS	256	/* numbers of RTS messages of a connection; 0 is none */
 #define KTCP_UNEXP_WAIT		8192	/* unexpected messages, kept or in their sockets */
 #define KTCP_UNEXP_PRESS	HZ	/* until another look for messages to be dropped */
 #define KTCP_UNEXP_DROPS	16	/* of them, each time */
@@ -84,16 +84,16 @@ struct ktcp_peer {
  * @msg: its place in the engine of kofi/srx.h
  * @link: connection that it has come by, with a reference
  * @waits: it counts in kofi_source.waiting
- * @number: number of an offer; 0: it is no offer
- * @since: jiffies: when an offer began to wait
- * @entry: in ktcp_rdm.settled; an offer: in ktcp_link.settled
- * @of_link: in ktcp_link.unacked, if its sender wants an acknowledgment; an offer: in
- *	ktcp_link.offers
- * @of_rdm: in ktcp_rdm.kept, if it is kept and no offer
+ * @number: number of an RTS; 0: it is no RTS
+ * @since: jiffies: when an RTS began to wait
+ * @entry: in ktcp_rdm.settled; an RTS: in ktcp_link.settled
+ * @of_link: in ktcp_link.unacked, if its sender wants an acknowledgment; an RTS: in
+ *	ktcp_link.rts
+ * @of_rdm: in ktcp_rdm.kept, if it is kept and no RTS
  * @behind: acknowledgments that wait for this one
  * @rx: receive that takes it; NULL: nobody wants it
  * @settled: @rx has been decided
- * @full: all of its payload is in @data; an offer: ktcp_offer_wait() has seen it
+ * @full: all of its payload is in @data; an RTS: ktcp_rts_wait() has seen it
  * @kept: bytes of @data
  * @loose: the bounds of its connection do not count, as the peer had hung up
  * @data: its payload; NULL: that is in the socket, or there is none
@@ -119,25 +119,25 @@ struct ktcp_unexp {
 };
 
 /**
- * enum ktcp_offer_state - State of the number of an offer
- * @KTCP_OFFER_NONE: it is free
- * @KTCP_OFFER_WAITS: the offer waits for a receive
- * @KTCP_OFFER_TAKEN: the payload has been asked for, or will be
+ * enum ktcp_rts_state - State of the number of an RTS
+ * @KTCP_RTS_NONE: it is free
+ * @KTCP_RTS_WAITS: the RTS waits for a receive
+ * @KTCP_RTS_TAKEN: the payload has been asked for, or will be
  */
-enum ktcp_offer_state {
-	KTCP_OFFER_NONE,
-	KTCP_OFFER_WAITS,
-	KTCP_OFFER_TAKEN,
+enum ktcp_rts_state {
+	KTCP_RTS_NONE,
+	KTCP_RTS_WAITS,
+	KTCP_RTS_TAKEN,
 };
 
 /**
- * struct ktcp_taken - An offer of a peer's, by its number
- * @state: see &enum ktcp_offer_state
+ * struct ktcp_taken - An RTS of a peer's, by its number
+ * @state: see &enum ktcp_rts_state
  * @rx: where the payload goes; NULL: nowhere
  * @len: its bytes
  */
 struct ktcp_taken {
-	enum ktcp_offer_state	state;
+	enum ktcp_rts_state	state;
 	struct kofi_rx		*rx;
 	size_t			len;
 };
@@ -173,18 +173,18 @@ struct ktcp_taken {
  * @deadline: jiffies: when it must stand
  * @head: of the message that comes; if the message is not kept, its payload stays in the socket
  * @room: room of unexpected messages that are kept; guarded by kofi_soft_ep.lock, as the next two
- * @offer_room: that of offers
+ * @rts_room: that of RTS messages
  * @unacked: unexpected messages that are to be acknowledged, oldest first
  * @stalled: in ktcp_rdm.stalled; guarded by kofi_soft_ep.lock
  * @hung_up: the stream ends behind a message that waits; guarded by ktcp_conn.run
- * @offers: offers that wait for a receive; guarded by kofi_soft_ep.lock, as the next one
- * @settled: offers that have a receive, or that nobody wants
- * @taken: the peer's offers by number, KTCP_RTS_NUMBERS elements, or NULL; guarded by
+ * @rts: RTS messages that wait for a receive; guarded by kofi_soft_ep.lock, as the next one
+ * @settled: RTS messages that have a receive, or that nobody wants
+ * @taken: the peer's RTS messages by number, KTCP_RTS_NUMBERS elements, or NULL; guarded by
  *	ktcp_conn.run, as the next four
  * @awaited: payloads that have been asked for, and have not begun to come
- * @cts: numbers of offers whose payload is to be asked for
- * @declined: numbers of offers whose refusal is to be sent
- * @numbers: numbers of our offers that are in use
+ * @cts: numbers of RTS messages whose payload is to be asked for
+ * @declined: numbers of RTS messages whose refusal is to be sent
+ * @numbers: numbers of our RTS messages that are in use
  */
 struct ktcp_link {
 	struct ktcp_conn	conn;
@@ -212,11 +212,11 @@ struct ktcp_link {
 	unsigned long		deadline;
 	struct ktcp_unexp	*head;
 	struct kofi_quota_conn	room;
-	struct kofi_quota_conn	offer_room;
+	struct kofi_quota_conn	rts_room;
 	struct list_head	unacked;
 	struct list_head	stalled;
 	bool			hung_up;
-	struct list_head	offers;
+	struct list_head	rts;
 	struct list_head	settled;
 	struct ktcp_taken	*taken;
 	unsigned int		awaited;
@@ -256,9 +256,9 @@ struct ktcp_link {
  * @recent_changes: kofi_av_changes() when the address was looked up
  * @room: room of unexpected messages that are kept; guarded by kofi_soft_ep.lock, as all that
  *	follow but @press
- * @offer_room: that of offers
+ * @rts_room: that of RTS messages
  * @unexp_waiting: messages that have a place in the engine
- * @kept: struct ktcp_unexp that are kept and no offers, oldest first
+ * @kept: struct ktcp_unexp that are kept, without RTS messages, oldest first
  * @press: queues the worker, which looks for messages to drop, as long as there is no room
  * @pressed: @press has run, and the worker has not looked yet
  * @settled: unexpected messages that are to be given to their receive, or freed
@@ -291,7 +291,7 @@ struct ktcp_rdm {
 	fi_addr_t		recent_addr;
 	unsigned long		recent_changes;
 	struct kofi_quota	room;
-	struct kofi_quota	offer_room;
+	struct kofi_quota	rts_room;
 	u32			unexp_waiting;
 	struct list_head	kept;
 	struct delayed_work	press;
@@ -425,11 +425,11 @@ bool ktcp_rts_signal(struct ktcp_conn *conn, struct ktcp_hdr *hdr);
 int ktcp_start_cts(struct ktcp_conn *conn);
 int ktcp_start_data(struct ktcp_conn *conn);
 int ktcp_start_declined(struct ktcp_conn *conn);
-int ktcp_offer_begin(struct ktcp_conn *conn);
-void ktcp_offer_take(struct ktcp_conn *conn, u8 number, struct kofi_rx *rx, size_t len);
-void ktcp_offer_wait(struct ktcp_unexp *unexp);
-bool ktcp_offers_look(struct ktcp_conn *conn);
-bool ktcp_offers_await(const struct ktcp_conn *conn);
-void ktcp_offers_abort(struct ktcp_conn *conn, int err);
+int ktcp_rts_begin(struct ktcp_conn *conn);
+void ktcp_rts_take(struct ktcp_conn *conn, u8 number, struct kofi_rx *rx, size_t len);
+void ktcp_rts_wait(struct ktcp_unexp *unexp);
+bool ktcp_rts_look(struct ktcp_conn *conn);
+bool ktcp_rts_await(const struct ktcp_conn *conn);
+void ktcp_rts_abort(struct ktcp_conn *conn, int err);
 
 #endif /* _KOFI_TCP_RDM_H */

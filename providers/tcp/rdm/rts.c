@@ -3,7 +3,7 @@
  * Rendezvous: tagged messages whose payload is sent when their receive is known.
  *
  *	sender					receiver
- *	TCP_WIRE_RTS	tag, length, number  -->	finds a receive, or the offer waits
+ *	TCP_WIRE_RTS	tag, length, number  -->	finds a receive, or the RTS waits
  *			<--  number  TCP_WIRE_CTS	a receive has taken it
  *	TCP_WIRE_DATA	number, payload      -->	goes to the receive, and is acknowledged
  *
@@ -16,18 +16,18 @@
  *	  (FI_DELIVERY_COMPLETE): libfabric acknowledges other messages when it has put them
  *	  aside.
  *
- * Life of an offer (&struct ktcp_unexp without a payload)
+ * Life of an RTS at the receiver (&struct ktcp_unexp without a payload)
  *
- *	waiting		in the engine, and in ktcp_link.offers
+ *	waiting		in the engine, and in ktcp_link.rts
  *	settled		in ktcp_link.settled: a receive has taken it, or nobody wants it
  *	taken		in ktcp_link.taken under its number, until the payload begins to come;
- *			the payload of an offer that nobody wants is dropped, as the wire of
+ *			the payload of an RTS that nobody wants is dropped, as the wire of
  *			libfabric has no refusal
- *	declined	in ktcp_link.declined: no receive has taken it for offer_timeout.  Only a
+ *	declined	in ktcp_link.declined: no receive has taken it for rts_timeout.  Only a
  *			peer that is kOFI understands that; its operation ends, and the number is
  *			free
  *
- * Offers have a bound of their own (unexpected.c).  An offer beyond it is parked.
+ * RTS messages have a bound of their own (unexpected.c).  An RTS beyond it is parked.
  */
 #include <linux/bitmap.h>
 #include <linux/module.h>
@@ -96,14 +96,14 @@ void ktcp_rts_done(struct ktcp_conn *conn, u8 number)
  * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr has the number
  *
  * Context: any.
- * Return: 0; -EPROTO: it has not been offered.
+ * Return: 0; -EPROTO: there was no such RTS.
  */
 int ktcp_start_cts(struct ktcp_conn *conn)
 {
 	struct kofi_soft_op *op;
 
 	lockdep_assert_held(&conn->run);
-	list_for_each_entry(op, &conn->tx.offered, entry) {
+	list_for_each_entry(op, &conn->tx.await_cts, entry) {
 		if (to_ktcp_op(op)->number != conn->rx.hdr.number)
 			continue;
 		to_ktcp_op(op)->wanted = true;
@@ -116,13 +116,13 @@ int ktcp_start_cts(struct ktcp_conn *conn)
 /* The receiving side */
 
 /**
- * ktcp_offer_begin() - An offer has come
- * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr is the offer
+ * ktcp_rts_begin() - An RTS has come
+ * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr is the RTS
  *
  * Context: may sleep.
  * Return: 0; -EPROTO: rendezvous was not agreed upon, or the number is in use; -ENOMEM.
  */
-int ktcp_offer_begin(struct ktcp_conn *conn)
+int ktcp_rts_begin(struct ktcp_conn *conn)
 {
 	struct ktcp_link *link = to_ktcp_link(conn);
 	u8 number = conn->rx.hdr.number;
@@ -131,74 +131,74 @@ int ktcp_offer_begin(struct ktcp_conn *conn)
 	if (!conn->rendezvous || !number)
 		return ktcp_conn_violated(conn, KTCP_BAD_RENDEZVOUS);
 	/*
-	 * Allocated once for a connection, when the peer makes its first offer.  This waits for
+	 * Allocated once for a connection, when the peer sends its first RTS.  This waits for
 	 * memory: without it the connection would have to end.
 	 */
 	if (!link->taken)
 		link->taken = kcalloc(KTCP_RTS_NUMBERS, sizeof(*link->taken), GFP_NOIO);
 	if (!link->taken)
 		return -ENOMEM;
-	if (link->taken[number].state != KTCP_OFFER_NONE)
+	if (link->taken[number].state != KTCP_RTS_NONE)
 		return ktcp_conn_violated(conn, KTCP_BAD_RENDEZVOUS);
 	return 0;
 }
 
 /**
- * ktcp_offer_take() - Ask for the payload of an offer
+ * ktcp_rts_take() - Ask for the payload of an RTS
  * @conn: the connection, with ktcp_conn.run held
- * @number: of the offer
+ * @number: of the RTS
  * @rx: where it goes; NULL: nowhere
- * @len: bytes that were offered
+ * @len: bytes that were announced
  *
  * Context: any.
  */
-void ktcp_offer_take(struct ktcp_conn *conn, u8 number, struct kofi_rx *rx, size_t len)
+void ktcp_rts_take(struct ktcp_conn *conn, u8 number, struct kofi_rx *rx, size_t len)
 {
 	struct ktcp_link *link = to_ktcp_link(conn);
 
 	lockdep_assert_held(&conn->run);
 	link->taken[number] = (struct ktcp_taken) {
-		.state	= KTCP_OFFER_TAKEN,
+		.state	= KTCP_RTS_TAKEN,
 		.rx	= rx,
 		.len	= len,
 	};
 	__set_bit(number, link->cts);
 }
 
-/* Takes an offer that has been settled, and forgets it */
-static void ktcp_offer_finish(struct ktcp_unexp *unexp)
+/* Takes an RTS that has been settled, and forgets it */
+static void ktcp_rts_finish(struct ktcp_unexp *unexp)
 {
-	ktcp_offer_take(&unexp->link->conn, unexp->number, unexp->rx, unexp->msg.what.len);
+	ktcp_rts_take(&unexp->link->conn, unexp->number, unexp->rx, unexp->msg.what.len);
 	ktcp_unexp_unkeep(unexp);
 	ktcp_unexp_put(unexp);
 }
 
 /**
- * ktcp_offer_wait() - No receive has taken an offer yet
- * @unexp: the offer, with ktcp_conn.run of its connection held
+ * ktcp_rts_wait() - No receive has taken an RTS yet
+ * @unexp: the RTS, with ktcp_conn.run of its connection held
  *
  * Context: any.
  */
-void ktcp_offer_wait(struct ktcp_unexp *unexp)
+void ktcp_rts_wait(struct ktcp_unexp *unexp)
 {
 	struct ktcp_link *link = unexp->link;
 	unsigned long flags;
 	bool settled;
 
-	link->taken[unexp->number].state = KTCP_OFFER_WAITS;
+	link->taken[unexp->number].state = KTCP_RTS_WAITS;
 	unexp->since = jiffies;
 	spin_lock_irqsave(&link->rdm->soft.lock, flags);
 	unexp->full = true;
 	settled = unexp->settled;
 	if (!settled)
-		list_add_tail(&unexp->of_link, &link->offers);
+		list_add_tail(&unexp->of_link, &link->rts);
 	spin_unlock_irqrestore(&link->rdm->soft.lock, flags);
 	if (settled)
-		ktcp_offer_finish(unexp);
+		ktcp_rts_finish(unexp);
 }
 
 /**
- * ktcp_rts_signal_is_due() - May a payload have to be asked for, or an offer be refused?
+ * ktcp_rts_signal_is_due() - May a payload have to be asked for, or an RTS be refused?
  * @conn: a connection with rendezvous, with ktcp_conn.run held
  *
  * Context: any.
@@ -214,7 +214,7 @@ bool ktcp_rts_signal_is_due(const struct ktcp_conn *conn)
 	       !bitmap_empty(link->declined, KTCP_RTS_NUMBERS);
 }
 
-/* The number of an offer whose payload is to be asked for; 0: none */
+/* The number of an RTS whose payload is to be asked for; 0: none */
 static u8 ktcp_cts_next(struct ktcp_conn *conn)
 {
 	struct ktcp_link *link = to_ktcp_link(conn);
@@ -231,7 +231,7 @@ static u8 ktcp_cts_next(struct ktcp_conn *conn)
 		spin_unlock_irq(&conn->soft->lock);
 	}
 	list_for_each_entry_safe(unexp, next, &settled, entry)
-		ktcp_offer_finish(unexp);
+		ktcp_rts_finish(unexp);
 	number = find_first_bit(link->cts, KTCP_RTS_NUMBERS);
 	if (number == KTCP_RTS_NUMBERS)
 		return 0;
@@ -240,7 +240,7 @@ static u8 ktcp_cts_next(struct ktcp_conn *conn)
 	return number;
 }
 
-/* The number of an offer that is to be refused; 0: none */
+/* The number of an RTS that is to be refused; 0: none */
 static u8 ktcp_declined_next(struct ktcp_conn *conn)
 {
 	struct ktcp_link *link = to_ktcp_link(conn);
@@ -255,7 +255,7 @@ static u8 ktcp_declined_next(struct ktcp_conn *conn)
 }
 
 /**
- * ktcp_rts_signal() - Is a payload to be asked for, or an offer to be refused?
+ * ktcp_rts_signal() - Is a payload to be asked for, or an RTS to be refused?
  * @conn: a connection with rendezvous, with ktcp_conn.run held
  * @hdr: header of the message, filled in if there is one
  *
@@ -274,18 +274,18 @@ bool ktcp_rts_signal(struct ktcp_conn *conn, struct ktcp_hdr *hdr)
 	if (!hdr->data)
 		return false;
 	hdr->op = TCP_WIRE_REFUSAL;
-	hdr->flags = TCP_WIRE_CQ_DATA | TCP_WIRE_OFFER;
+	hdr->flags = TCP_WIRE_CQ_DATA | TCP_WIRE_OF_RTS;
 	hdr->number = TCP_WIRE_REFUSED_NONE;
 	return true;
 }
 
-/* The oldest offer that waits, out of the list, if its time is over; *@waits: one has time */
-static struct ktcp_unexp *ktcp_offer_old(struct ktcp_link *link, unsigned long time, bool *waits)
+/* The oldest RTS that waits, out of the list, if its time is over; *@waits: one has time */
+static struct ktcp_unexp *ktcp_rts_old(struct ktcp_link *link, unsigned long time, bool *waits)
 {
 	struct ktcp_unexp *unexp;
 
 	spin_lock_irq(&link->rdm->soft.lock);
-	unexp = list_first_entry_or_null(&link->offers, struct ktcp_unexp, of_link);
+	unexp = list_first_entry_or_null(&link->rts, struct ktcp_unexp, of_link);
 	*waits = unexp && time_before(jiffies, unexp->since + time);
 	if (*waits)
 		unexp = NULL;
@@ -295,11 +295,11 @@ static struct ktcp_unexp *ktcp_offer_old(struct ktcp_link *link, unsigned long t
 	return unexp;
 }
 
-/* Refuse an offer, unless a receive takes it at this moment, or the client has claimed it */
-static void ktcp_offer_decline(struct ktcp_link *link, struct ktcp_unexp *unexp)
+/* Refuse an RTS, unless a receive takes it at this moment, or the client has claimed it */
+static void ktcp_rts_decline(struct ktcp_link *link, struct ktcp_unexp *unexp)
 {
 	if (kofi_srx_withdraw_unclaimed(link->conn.at->srx, &unexp->msg)) {
-		link->taken[unexp->number].state = KTCP_OFFER_NONE;
+		link->taken[unexp->number].state = KTCP_RTS_NONE;
 		__set_bit(unexp->number, link->declined);
 		ktcp_unexp_unkeep(unexp);
 		ktcp_unexp_put(unexp);
@@ -308,40 +308,40 @@ static void ktcp_offer_decline(struct ktcp_link *link, struct ktcp_unexp *unexp)
 	/* Also if it has been settled: the end of the connection looks for it here */
 	spin_lock_irq(&link->rdm->soft.lock);
 	unexp->since = jiffies;
-	list_add_tail(&unexp->of_link, &link->offers);
+	list_add_tail(&unexp->of_link, &link->rts);
 	spin_unlock_irq(&link->rdm->soft.lock);
 }
 
 /**
- * ktcp_offers_look() - Refuse the offers that no receive has taken for too long
+ * ktcp_rts_look() - Refuse the RTS messages that no receive has taken for too long
  * @conn: a connection of an endpoint without connections, with ktcp_conn.run held
  *
  * Context: may sleep.
- * Return: whether there are offers that have to be looked at again.
+ * Return: whether there are RTS messages that have to be looked at again.
  */
-bool ktcp_offers_look(struct ktcp_conn *conn)
+bool ktcp_rts_look(struct ktcp_conn *conn)
 {
-	unsigned long time = ktcp_offer_timeout();
+	unsigned long time = ktcp_rts_timeout();
 	struct ktcp_link *link = to_ktcp_link(conn);
 	struct ktcp_unexp *unexp;
 	bool waits;
 
 	lockdep_assert_held(&conn->run);
-	if (likely(list_empty_careful(&link->offers)) || !time || !conn->declines)
+	if (likely(list_empty_careful(&link->rts)) || !time || !conn->declines)
 		return false;
-	while ((unexp = ktcp_offer_old(link, time, &waits))) {
-		ktcp_offer_decline(link, unexp);
+	while ((unexp = ktcp_rts_old(link, time, &waits))) {
+		ktcp_rts_decline(link, unexp);
 		ktcp_kick(conn);
 	}
 	return waits;
 }
 
 /**
- * ktcp_start_declined() - The peer refuses an offer
+ * ktcp_start_declined() - The peer refuses an RTS
  * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr has the number
  *
  * Context: any.
- * Return: 0; -EPROTO: it has not been offered, or the peer has not said that it may refuse.
+ * Return: 0; -EPROTO: there was no such RTS, or the peer has not said that it may refuse.
  */
 int ktcp_start_declined(struct ktcp_conn *conn)
 {
@@ -350,7 +350,7 @@ int ktcp_start_declined(struct ktcp_conn *conn)
 	lockdep_assert_held(&conn->run);
 	if (!conn->declines)
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
-	list_for_each_entry(op, &conn->tx.offered, entry) {
+	list_for_each_entry(op, &conn->tx.await_cts, entry) {
 		if (to_ktcp_op(op)->number != conn->rx.hdr.data)
 			continue;
 		list_del(&op->entry);
@@ -362,7 +362,7 @@ int ktcp_start_declined(struct ktcp_conn *conn)
 }
 
 /**
- * ktcp_start_data() - The payload of an offer comes
+ * ktcp_start_data() - The payload of an RTS comes
  * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr has the number
  *
  * Context: any.
@@ -379,10 +379,10 @@ int ktcp_start_data(struct ktcp_conn *conn)
 	if (!link->taken)
 		return ktcp_conn_violated(conn, KTCP_BAD_RENDEZVOUS);
 	taken = &link->taken[rx->hdr.number];
-	if (taken->state != KTCP_OFFER_TAKEN || test_bit(rx->hdr.number, link->cts) ||
+	if (taken->state != KTCP_RTS_TAKEN || test_bit(rx->hdr.number, link->cts) ||
 	    taken->len != rx->hdr.len)
 		return ktcp_conn_violated(conn, KTCP_BAD_RENDEZVOUS);
-	taken->state = KTCP_OFFER_NONE;
+	taken->state = KTCP_RTS_NONE;
 	link->awaited--;
 	rx->rx = taken->rx;
 	rx->state = rx->rx ? KTCP_RX_MSG : KTCP_RX_DROP;
@@ -390,18 +390,18 @@ int ktcp_start_data(struct ktcp_conn *conn)
 }
 
 /* Was a payload asked for that has not begun to come? */
-bool ktcp_offers_await(const struct ktcp_conn *conn)
+bool ktcp_rts_await(const struct ktcp_conn *conn)
 {
 	return container_of(conn, struct ktcp_link, conn)->awaited;
 }
 
-/* Takes an offer out of the list of those that wait; NULL: there is none */
-static struct ktcp_unexp *ktcp_offer_first(struct ktcp_link *link)
+/* Takes an RTS out of the list of those that wait; NULL: there is none */
+static struct ktcp_unexp *ktcp_rts_first(struct ktcp_link *link)
 {
 	struct ktcp_unexp *unexp;
 
 	spin_lock_irq(&link->rdm->soft.lock);
-	unexp = list_first_entry_or_null(&link->offers, struct ktcp_unexp, of_link);
+	unexp = list_first_entry_or_null(&link->rts, struct ktcp_unexp, of_link);
 	if (unexp)
 		list_del_init(&unexp->of_link);
 	spin_unlock_irq(&link->rdm->soft.lock);
@@ -409,20 +409,20 @@ static struct ktcp_unexp *ktcp_offer_first(struct ktcp_link *link)
 }
 
 /**
- * ktcp_offers_abort() - No payload comes any more
+ * ktcp_rts_abort() - No payload comes any more
  * @conn: a connection that is over, by its worker
- * @err: error of receives that have taken an offer, positive
+ * @err: error of receives that have taken an RTS, positive
  *
  * Context: may sleep.
  */
-void ktcp_offers_abort(struct ktcp_conn *conn, int err)
+void ktcp_rts_abort(struct ktcp_conn *conn, int err)
 {
 	struct ktcp_link *link = to_ktcp_link(conn);
 	struct ktcp_unexp *unexp;
 	unsigned int number;
 
-	while ((unexp = ktcp_offer_first(link))) {
-		/* An offer that cannot be withdrawn has been settled by now */
+	while ((unexp = ktcp_rts_first(link))) {
+		/* An RTS that cannot be withdrawn has been settled by now */
 		if (!kofi_srx_withdraw(conn->at->srx, &unexp->msg) && unexp->rx)
 			kofi_rx_fail(unexp->rx, 0, err, 0);
 		ktcp_unexp_unkeep(unexp);
@@ -430,6 +430,6 @@ void ktcp_offers_abort(struct ktcp_conn *conn, int err)
 	}
 	INIT_LIST_HEAD(&link->settled);
 	for (number = 1; link->taken && number < KTCP_RTS_NUMBERS; number++)
-		if (link->taken[number].state == KTCP_OFFER_TAKEN && link->taken[number].rx)
+		if (link->taken[number].state == KTCP_RTS_TAKEN && link->taken[number].rx)
 			kofi_rx_fail(link->taken[number].rx, 0, err, 0);
 }

@@ -50,11 +50,11 @@
  * acknowledgments behind its own, and counts them (ktcp_unexp.behind).  When it is finished, they
  * go to the unexpected message in front of it, or to the peer.
  *
- * An unexpected message may be an offer (rts.c), which has no payload that could be kept.  Offers
- * have a bound of their own, KTCP_UNEXP_OFFERS of an endpoint, of which an address gets no more
- * than are left.  The numbers of one peer do not reach it.  Otherwise an offer that is parked would
- * hold up a TCP_WIRE_CTS behind it, and with that the payload for which a peer waits that is full
- * of our own offers.
+ * An unexpected message may be an RTS (rts.c), which has no payload that could be kept.  RTS
+ * messages have a bound of their own, KTCP_UNEXP_RTS of an endpoint, of which an address gets no
+ * more than are left.  The numbers of one peer do not reach it.  Otherwise an RTS that is parked
+ * would hold up a TCP_WIRE_CTS behind it, and with that the payload for which a peer waits that is
+ * full of our own RTS messages.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -122,16 +122,16 @@ static const struct kofi_quota_limits ktcp_unexp_limits = {
 	.max		= KTCP_UNEXP_MAX,
 };
 
-/* An offer has no bytes, and the numbers of a connection bound its offers */
-static const struct kofi_quota_limits ktcp_offer_limits = {
-	.msgs		= KTCP_UNEXP_OFFERS,
+/* An RTS has no bytes, and the numbers of a connection bound its RTS messages */
+static const struct kofi_quota_limits ktcp_rts_limits = {
+	.msgs		= KTCP_UNEXP_RTS,
 	.conn_msgs	= KTCP_RTS_NUMBERS,
 };
 
 void ktcp_unexp_init(struct ktcp_rdm *rdm)
 {
 	kofi_quota_init(&rdm->room, &ktcp_unexp_limits);
-	kofi_quota_init(&rdm->offer_room, &ktcp_offer_limits);
+	kofi_quota_init(&rdm->rts_room, &ktcp_rts_limits);
 }
 
 /* Returns the room that a message takes; *@part: that of its connection */
@@ -140,8 +140,8 @@ static struct kofi_quota *ktcp_unexp_quota(const struct ktcp_unexp *unexp,
 {
 	struct ktcp_link *link = unexp->link;
 
-	*part = unexp->number ? &link->offer_room : &link->room;
-	return unexp->number ? &link->rdm->offer_room : &link->rdm->room;
+	*part = unexp->number ? &link->rts_room : &link->room;
+	return unexp->number ? &link->rdm->rts_room : &link->rdm->room;
 }
 
 /*
@@ -214,7 +214,7 @@ static void ktcp_unexp_wake(struct ktcp_rdm *rdm, struct kofi_quota *quota)
 	if (!next)
 		return;
 	link = quota == &rdm->room ? container_of(next, struct ktcp_link, room) :
-				     container_of(next, struct ktcp_link, offer_room);
+				     container_of(next, struct ktcp_link, rts_room);
 	ktcp_kick(&link->conn);
 }
 
@@ -226,13 +226,13 @@ static void ktcp_link_unpark(struct ktcp_link *link)
 	lockdep_assert_held(&rdm->soft.lock);
 	if (kofi_quota_stop(&link->room))
 		ktcp_unexp_wake(rdm, &rdm->room);
-	if (kofi_quota_stop(&link->offer_room))
-		ktcp_unexp_wake(rdm, &rdm->offer_room);
+	if (kofi_quota_stop(&link->rts_room))
+		ktcp_unexp_wake(rdm, &rdm->rts_room);
 }
 
 static bool ktcp_rdm_is_hungry(const struct ktcp_rdm *rdm)
 {
-	return !list_empty(&rdm->room.hungry) || !list_empty(&rdm->offer_room.hungry);
+	return !list_empty(&rdm->room.hungry) || !list_empty(&rdm->rts_room.hungry);
 }
 
 /* Queue the worker of the connection when there is room, or memory, for its message */
@@ -296,7 +296,7 @@ void ktcp_unexp_unkeep(struct ktcp_unexp *unexp)
 	unexp->data = NULL;
 	spin_lock_irqsave(&rdm->soft.lock, flags);
 	ktcp_unexp_give(unexp);
-	ktcp_unexp_wake(rdm, unexp->number ? &rdm->offer_room : &rdm->room);
+	ktcp_unexp_wake(rdm, unexp->number ? &rdm->rts_room : &rdm->room);
 	spin_unlock_irqrestore(&rdm->soft.lock, flags);
 }
 
@@ -376,22 +376,22 @@ static void ktcp_unexp_begin(struct ktcp_link *link, struct ktcp_unexp *unexp)
 		return;
 	}
 	if (unexp->number) {
-		/* An offer has no payload yet, and does not hold up what is behind it */
+		/* An RTS has no payload yet, and does not hold up what is behind it */
 		rx->unexp = NULL;
 		rx->have = 0;
 		rx->state = KTCP_RX_HEADER;
-		ktcp_offer_wait(unexp);
+		ktcp_rts_wait(unexp);
 		return;
 	}
 	rx->state = KTCP_RX_UNEXP;
 }
 
-/* Gives the message that is being received, or its offer, to a receive; NULL: drops it */
+/* Gives the message that is being received, or its RTS, to a receive; NULL: drops it */
 static void ktcp_unexp_matched(struct ktcp_conn *conn, struct ktcp_unexp *unexp,
 			       struct kofi_rx *rx)
 {
 	if (unexp->number) {
-		ktcp_offer_take(conn, unexp->number, rx, conn->rx.hdr.msg_len);
+		ktcp_rts_take(conn, unexp->number, rx, conn->rx.hdr.msg_len);
 		conn->rx.have = 0;
 		conn->rx.state = KTCP_RX_HEADER;
 	} else {
@@ -420,13 +420,13 @@ static bool ktcp_unexp_match_plain(struct ktcp_conn *conn, const struct kofi_srx
 }
 
 /**
- * ktcp_unexp_arrive() - A message has come, or an offer
+ * ktcp_unexp_arrive() - A message has come, or an RTS
  * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr is the message's
  * @what: the message; its sender is filled in
  *
  * Context: may sleep.
  * Return: 0, and the state says where the payload goes; -EAGAIN: it has to wait; -ESHUTDOWN:
- * nothing is received any more; as ktcp_offer_begin().
+ * nothing is received any more; as ktcp_rts_begin().
  */
 int ktcp_unexp_arrive(struct ktcp_conn *conn, struct kofi_srx_arrival *what)
 {
@@ -438,7 +438,7 @@ int ktcp_unexp_arrive(struct ktcp_conn *conn, struct kofi_srx_arrival *what)
 
 	lockdep_assert_held(&conn->run);
 	if (conn->rx.hdr.op == TCP_WIRE_RTS) {
-		ret = ktcp_offer_begin(conn);
+		ret = ktcp_rts_begin(conn);
 		if (ret)
 			return ret;
 	}
@@ -649,7 +649,7 @@ static void ktcp_unexp_drop_old(struct ktcp_rdm *rdm)
 	}
 	spin_lock_irq(&rdm->soft.lock);
 	ktcp_unexp_wake(rdm, &rdm->room);
-	ktcp_unexp_wake(rdm, &rdm->offer_room);
+	ktcp_unexp_wake(rdm, &rdm->rts_room);
 	if (ktcp_rdm_is_hungry(rdm))
 		queue_delayed_work(ktcp_wq, &rdm->press, KTCP_UNEXP_PRESS);
 	spin_unlock_irq(&rdm->soft.lock);

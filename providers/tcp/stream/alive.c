@@ -20,8 +20,8 @@
  *					others, so only bytes count then
  *
  * What waits for this end, for example for a receive, is not the peer's debt.  A payload that was
- * asked for may be behind it, and then has the time of an offer (offer_timeout): a peer must not
- * keep the receives of what it offers by a message that nobody wants.
+ * asked for may be behind it, and then has the time of an RTS (rts_timeout): a peer must not
+ * keep the receives that its RTS messages have taken by a message that nobody wants.
  *
  * So a receive comes back in a time that its length bounds: message_timeout, and a second for each
  * message_rate of its bytes.  What does not fit into it is dropped without it (rx.c).
@@ -84,7 +84,7 @@ static void ktcp_alive_note_rest(struct ktcp_conn *conn, bool due, unsigned long
 /* Does the peer owe something for too long? */
 static bool ktcp_alive_is_late(const struct ktcp_alive *alive, unsigned long now)
 {
-	unsigned long time = alive->behind ? ktcp_offer_timeout() : ktcp_message_timeout();
+	unsigned long time = alive->behind ? ktcp_rts_timeout() : ktcp_message_timeout();
 
 	/* 0: there is no limit */
 	if (time && time_after(now, alive->rest + time))

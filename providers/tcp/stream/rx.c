@@ -228,7 +228,7 @@ static int ktcp_start_refusal(struct ktcp_conn *conn)
 
 	if (!conn->refuses)
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
-	if (hdr->flags & TCP_WIRE_OFFER) {
+	if (hdr->flags & TCP_WIRE_OF_RTS) {
 		ret = ktcp_start_upper(conn, KTCP_BAD_HEADER);
 		if (ret)
 			return ret;

@@ -220,8 +220,8 @@ struct ktcp_zc {
  * @waits: how many things it waits for: one is that it is sent, acknowledged or answered, the
  *	second that TCP lets go of its pages
  * @err: positive error code, if one of these has failed
- * @number: number of its offer (rts.c); 0: its payload is sent at once
- * @wanted: the peer has asked for the payload that was offered
+ * @number: number of its RTS (rts.c); 0: its payload is sent at once
+ * @wanted: the CTS has come, so the payload is to be sent
  * @refused: the peer has refused it, and the acknowledgment is to come
  */
 struct ktcp_op {
@@ -314,7 +314,7 @@ struct ktcp_gather {
  * @asked: number of operations that have begun, and that the peer has not answered
  * @acked: struct kofi_soft_op that wait for an acknowledgment, oldest first
  * @acknowledged: acknowledgments that have come: the number of the first of @acked
- * @offered: struct kofi_soft_op whose payload the peer has not asked for, oldest first
+ * @await_cts: struct kofi_soft_op whose RTS was sent, and whose CTS has not come, oldest first
  * @wanted: struct kofi_soft_op whose payload the peer has asked for
  * @lent: number of operations whose pages TCP may have
  * @zcs: number of struct ktcp_zc that TCP has not let go of
@@ -340,7 +340,7 @@ struct ktcp_tx {
 	struct list_head	reads;
 	unsigned int		asked;
 	struct list_head	acked;
-	struct list_head	offered;
+	struct list_head	await_cts;
 	struct list_head	wanted;
 	unsigned int		lent;
 	unsigned int		zcs;
@@ -470,14 +470,14 @@ struct ktcp_alive {
  * @leave: there is nothing to do: is it time to leave?  Then TCP_WIRE_LEAVE is to be sent
  * @hung_up: the stream ends behind a message that waits; returns true if that message is to be
  *	looked at once more
- * @check: refuse offers that have waited for too long; returns whether there are others
+ * @check: refuse RTS messages that have waited for too long; returns whether there are others
  * @awaits: return true if a payload was asked for and has not begun to come
  * @abort: the connection is over: give back what this end has of messages that wait; the positive
  *	error is that of receives that have taken one
  * @heard: a header has come, not of TCP_WIRE_LEAVE
  * @hold_ack: return true if the acknowledgment of the message that has ended has to wait
  * @start: a message of which the header has come is TCP_WIRE_LEAVE, TCP_WIRE_CTS, TCP_WIRE_DATA or
- *	the refusal of an offer; returns 0, -ESHUTDOWN: the connection is to be closed, or as
+ *	the refusal of an RTS; returns 0, -ESHUTDOWN: the connection is to be closed, or as
  *	ktcp_conn_violated()
  * @arrive: a message has come, or TCP_WIRE_RTS; @what has no sender yet.  Returns 0, and the state
  *	says where the payload goes; -EAGAIN: it has to wait; another negative errno: the
@@ -493,7 +493,7 @@ struct ktcp_alive {
  * @begun: an operation of a context of a scalable endpoint begins
  * @sent: the payload of an operation with a number has been sent
  * @signal_is_due: return false if @signal would find none
- * @signal: fill in the header of TCP_WIRE_CTS, or of the refusal of an offer; returns false if
+ * @signal: fill in the header of TCP_WIRE_CTS, or of the refusal of an RTS; returns false if
  *	neither is to be sent
  *
  * Connections of endpoints with connections have nothing of this.  All but the first four are
@@ -564,7 +564,7 @@ enum ktcp_phase {
  * @used: jiffies: last message
  * @late_acks: acknowledgments that are due for unexpected messages
  * @refuses: the peer understands TCP_WIRE_REFUSAL; set before KTCP_OPEN
- * @declines: and TCP_WIRE_OFFER, by which offers are refused; set before KTCP_OPEN
+ * @declines: and TCP_WIRE_OF_RTS, by which an RTS is refused; set before KTCP_OPEN
  * @tagged_rma: and TCP_WIRE_TAGGED_READ and _WRITE; set before KTCP_OPEN
  * @few_reads: no more than KTCP_ANSWERS operations that the peer answers are under way; set before
  *	KTCP_OPEN
@@ -809,7 +809,7 @@ unsigned long ktcp_peer_timeout(void);
 unsigned long ktcp_window_timeout(void);
 unsigned long ktcp_message_timeout(void);
 u32 ktcp_message_rate(void);
-unsigned long ktcp_offer_timeout(void);
+unsigned long ktcp_rts_timeout(void);
 void ktcp_alive_setup(struct sock *sk);
 
 /* alive.c */

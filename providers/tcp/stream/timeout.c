@@ -14,8 +14,8 @@
 
 #define KTCP_MIN_S		5
 #define KTCP_MAX_S		3600
-#define KTCP_OFFER_S		300
-#define KTCP_OFFER_MAX_S	86400U
+#define KTCP_RTS_S		300
+#define KTCP_RTS_MAX_S		86400U
 
 static struct kofi_param peer_timeout = { .value = 10, .min = KTCP_MIN_S, .max = KTCP_MAX_S };
 module_param_cb(peer_timeout, &kofi_param_ops, &peer_timeout, 0644);
@@ -37,10 +37,10 @@ module_param_cb(message_rate, &kofi_param_ops, &message_rate, 0644);
 __MODULE_PARM_TYPE(message_rate, "uint");
 MODULE_PARM_DESC(message_rate, "KiB of a message that have to come in each second after message_timeout, on average, at most 1048576; 0: there is no limit");
 
-static struct kofi_param offer_timeout = { .value = KTCP_OFFER_S, .max = KTCP_OFFER_MAX_S };
-module_param_cb(offer_timeout, &kofi_param_ops, &offer_timeout, 0644);
-__MODULE_PARM_TYPE(offer_timeout, "uint");
-MODULE_PARM_DESC(offer_timeout, "seconds after which a long tagged message of a kOFI peer that no receive takes is refused, at most 86400; 0: never");
+static struct kofi_param rts_timeout = { .value = KTCP_RTS_S, .max = KTCP_RTS_MAX_S };
+module_param_cb(rts_timeout, &kofi_param_ops, &rts_timeout, 0644);
+__MODULE_PARM_TYPE(rts_timeout, "uint");
+MODULE_PARM_DESC(rts_timeout, "seconds after which a long tagged message of a kOFI peer that no receive takes is refused, at most 86400; 0: never");
 
 static unsigned long ktcp_time(const struct kofi_param *seconds)
 {
@@ -92,14 +92,14 @@ u32 ktcp_message_rate(void)
 }
 
 /**
- * ktcp_offer_timeout() - How long may an offer wait for its receive, or a payload behind a message?
+ * ktcp_rts_timeout() - How long may an RTS wait for its receive, or a payload behind a message?
  *
  * Context: any.
  * Return: jiffies, as the module's parameter says now; 0: for ever.
  */
-unsigned long ktcp_offer_timeout(void)
+unsigned long ktcp_rts_timeout(void)
 {
-	return ktcp_time(&offer_timeout);
+	return ktcp_time(&rts_timeout);
 }
 
 /**

@@ -3,7 +3,7 @@
  * The sending half of a connection, run by the holder of ktcp_conn.run.
  *
  * The next message is, in this order, the refusal of a write, an acknowledgment, TCP_WIRE_CTS, the
- * refusal of an offer, an answer to a read by the peer, or the refusal of the read, TCP_WIRE_LEAVE,
+ * refusal of an RTS, an answer to a read by the peer, or the refusal of the read, TCP_WIRE_LEAVE,
  * a payload that the peer wants, or the oldest posted operation.  Behind an answer goes an
  * operation, if there is one: a peer that reads all the time does not keep this end from sending.
  *
@@ -47,7 +47,7 @@ void ktcp_tx_init(struct ktcp_tx *tx)
 	INIT_LIST_HEAD(&tx->unacked);
 	INIT_LIST_HEAD(&tx->reads);
 	INIT_LIST_HEAD(&tx->acked);
-	INIT_LIST_HEAD(&tx->offered);
+	INIT_LIST_HEAD(&tx->await_cts);
 	INIT_LIST_HEAD(&tx->wanted);
 }
 
@@ -335,7 +335,7 @@ static struct kofi_soft_op *ktcp_tx_next_op(struct ktcp_conn *conn)
 {
 	struct ktcp_tx *tx = &conn->tx;
 	bool busy = !list_empty(&tx->reads) || !list_empty(&tx->acked) ||
-		    !list_empty(&tx->offered) || tx->lent || tx->gather.waits;
+		    !list_empty(&tx->await_cts) || tx->lent || tx->gather.waits;
 	struct kofi_soft_op *op;
 	struct ktcp_op *top;
 
@@ -678,7 +678,7 @@ static void ktcp_op_sent(struct ktcp_conn *conn, struct kofi_soft_op *op)
 	struct ktcp_tx *tx = &conn->tx;
 
 	if (to_ktcp_op(op)->number && !to_ktcp_op(op)->wanted) {
-		list_add_tail(&op->entry, &tx->offered);
+		list_add_tail(&op->entry, &tx->await_cts);
 		return;
 	}
 	if (to_ktcp_op(op)->number)
@@ -917,7 +917,7 @@ void ktcp_tx_abort(struct ktcp_conn *conn, int err)
 	}
 	ktcp_cancel(&tx->acked, err);
 	ktcp_cancel(&tx->reads, err);
-	ktcp_cancel(&tx->offered, err);
+	ktcp_cancel(&tx->await_cts, err);
 	ktcp_cancel(&tx->wanted, err);
 	for (i = tx->gather.first; i < tx->gather.count; i++)
 		if (tx->gather.msg[i].op)
