@@ -241,7 +241,7 @@ static void a_peer_that_has_accepted_and_freezes_is_noticed(struct kunit *test)
 {
 	struct vt_end end = {};
 
-	expect_freeze_noticed(test, &end, peer_answer(test, &end));
+	expect_freeze_noticed(test, &end, peer_respond(test, &end));
 }
 
 /* It reads when the limit of a peer that is gone is over, and that of a window is not */

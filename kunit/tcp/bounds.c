@@ -21,7 +21,7 @@
 #define PRESSED_S	1	/* that each of them has when another one waits */
 #define SLACK_S		3	/* other guests share the processors */
 #define REQUESTS	1024	/* of a listener that the client has not answered */
-#define ANSWERS		16	/* of a connection */
+#define RESPONSES		16	/* of a connection */
 #define EVENTS		64	/* of a connection */
 #define EARLY		SZ_16K	/* bytes of a connection that is not accepted */
 #define PIECE		(SZ_64K + SZ_16K) /* what TCP may take beyond a limit: a segment */
@@ -179,7 +179,7 @@ static void requests_that_are_not_answered_are_so_many(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, buf, want, PEER_CM);
 	peer_hung_up(test, sock);
 	vt_no_event(test, vt_of(test)->eq);
-	/* An answer makes room for the next one */
+	/* A response makes room for the next one */
 	vt_end_open(test, &end, info, &vt_default_kind);
 	wait_held(test, DIR "listeners", "requests", REQUESTS - 1, REQUESTS);
 	sock = peer_connect(test);
@@ -266,12 +266,12 @@ static struct fi_rma_iov region(struct kunit *test, u8 *buf)
 }
 
 /* It asks for more than the socket takes, and reads nothing */
-static void a_peer_that_reads_no_answers_has_so_many_under_way(struct kunit *test)
+static void a_peer_that_reads_no_responses_has_so_many_under_way(struct kunit *test)
 {
 	const long most = READ_ONCE(init_net.ipv4.sysctl_tcp_wmem[2]) +
 			  READ_ONCE(init_net.ipv4.sysctl_tcp_rmem[2]);
 	u8 *in = vt_buf(test, PEER_BASE + LEN), msg[PEER_BASE + PEER_RMA];
-	int i, n = most / LEN + 2 * ANSWERS;
+	int i, n = most / LEN + 2 * RESPONSES;
 	struct fi_rma_iov rma = region(test, vt_buf(test, LEN));
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
@@ -279,11 +279,11 @@ static void a_peer_that_reads_no_answers_has_so_many_under_way(struct kunit *tes
 
 	for (i = 0; i < n; i++)
 		peer_send(test, sock, msg, len);
-	wait_held(test, DIR "connections", "answers", ANSWERS, ANSWERS);
+	wait_held(test, DIR "connections", "responses", RESPONSES, RESPONSES);
 	/* All of them are answered when it does */
 	for (i = 0; i < n; i++)
 		peer_recv(test, sock, in, PEER_BASE + LEN);
-	wait_held(test, DIR "connections", "answers", 0, ANSWERS);
+	wait_held(test, DIR "connections", "responses", 0, RESPONSES);
 }
 
 static void writes_that_nobody_reads_of_are_so_many(struct kunit *test)
@@ -352,7 +352,7 @@ static struct kunit_case bounds_cases[] = {
 	KUNIT_CASE(a_peer_that_is_not_accepted_sends_so_much),
 	KUNIT_CASE(messages_without_receives_wait_in_the_socket),
 	KUNIT_CASE(a_header_that_is_not_all_there_holds_its_bytes),
-	KUNIT_CASE(a_peer_that_reads_no_answers_has_so_many_under_way),
+	KUNIT_CASE(a_peer_that_reads_no_responses_has_so_many_under_way),
 	KUNIT_CASE(writes_that_nobody_reads_of_are_so_many),
 	KUNIT_CASE(regions_that_are_alike_share_a_line),
 	KUNIT_CASE(a_look_at_an_endpoint_is_no_refused_call),

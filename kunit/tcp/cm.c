@@ -71,7 +71,7 @@ static const struct garbage_case {
 	u8		byte;
 } garbage_cases[] = {
 	{ "another version", 0, 4 },
-	{ "an answer", 1, 1 },
+	{ "a response", 1, 1 },
 	{ "a rejection", 1, 6 },
 	{ "no type", 1, 77 },
 	{ "too many bytes", 2, 2 },
@@ -182,7 +182,7 @@ static void a_request_is_sent_as_libfabric_sends_it(struct kunit *test)
 }
 
 /* Its request was in its own; what follows is in network byte order */
-static void an_answer_tells_the_byte_order(struct kunit *test)
+static void a_response_tells_the_byte_order(struct kunit *test)
 {
 	u8 buf[PEER_CM], hdr[PEER_BASE], want[PEER_BASE];
 	u8 *out = vt_buf(test, 1);
@@ -218,7 +218,7 @@ static void a_refusal_is_an_error_with_data(struct kunit *test)
 	peer_hung_up(test, sock);
 }
 
-static void an_answer_that_is_none_is_an_error(struct kunit *test)
+static void a_response_that_is_none_is_an_error(struct kunit *test)
 {
 	const struct garbage_case *row = test->param_value;
 	struct fi_eq_err_entry error = {};
@@ -267,7 +267,7 @@ static void nobody_listens(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
 }
 
-static void an_answer_that_does_not_come_ends_in_time(struct kunit *test)
+static void a_response_that_does_not_come_ends_in_time(struct kunit *test)
 {
 	struct fi_eq_err_entry error = {};
 	struct sockaddr_storage addr;
@@ -293,12 +293,12 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(a_peer_that_hangs_up_is_not_accepted),
 	KUNIT_CASE(the_end_of_a_listener_refuses_its_requests),
 	KUNIT_CASE(a_request_is_sent_as_libfabric_sends_it),
-	KUNIT_CASE(an_answer_tells_the_byte_order),
+	KUNIT_CASE(a_response_tells_the_byte_order),
 	KUNIT_CASE(a_refusal_is_an_error_with_data),
-	KUNIT_CASE_PARAM(an_answer_that_is_none_is_an_error, garbage_gen_params),
+	KUNIT_CASE_PARAM(a_response_that_is_none_is_an_error, garbage_gen_params),
 	KUNIT_CASE(a_peer_that_hangs_up_has_refused),
 	KUNIT_CASE(nobody_listens),
-	KUNIT_CASE(an_answer_that_does_not_come_ends_in_time),
+	KUNIT_CASE(a_response_that_does_not_come_ends_in_time),
 	{}
 };
 

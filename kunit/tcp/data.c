@@ -136,20 +136,20 @@ static void a_read_is_answered_however_it_is_split(struct kunit *test)
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
 	struct fi_rma_iov all = region(test, target, LEN);
-	size_t len, split, answer;
+	size_t len, split, response;
 
 	vt_fill(target, LEN, 8);
 	len = peer_hdr(msg, 2, 0, NULL, &all, 1, 0);
-	answer = peer_hdr(want, 3, 0, NULL, NULL, 0, LEN);
-	vt_fill(want + answer, LEN, 8);
+	response = peer_hdr(want, 3, 0, NULL, NULL, 0, LEN);
+	vt_fill(want + response, LEN, 8);
 	for (split = 1; split < len; split++) {
 		send_split(test, sock, msg, len, split);
-		expect(test, sock, want, split - 1, answer + LEN);
+		expect(test, sock, want, split - 1, response + LEN);
 	}
 }
 
-/* The answer to a read, then an acknowledgment */
-static void an_answer_comes_however_it_is_split(struct kunit *test)
+/* The response to a read, then an acknowledgment */
+static void a_response_comes_however_it_is_split(struct kunit *test)
 {
 	u8 *in = vt_buf(test, LEN), buf[2 * PEER_BASE + LEN];
 	const struct kvec kvec = { in, 0 };
@@ -415,7 +415,7 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(messages_come_however_they_are_split),
 	KUNIT_CASE(a_write_comes_however_it_is_split),
 	KUNIT_CASE(a_read_is_answered_however_it_is_split),
-	KUNIT_CASE(an_answer_comes_however_it_is_split),
+	KUNIT_CASE(a_response_comes_however_it_is_split),
 	KUNIT_CASE(a_message_waits_for_its_receive),
 	KUNIT_CASE(a_message_that_is_too_long_is_cut),
 	KUNIT_CASE(a_message_may_be_of_any_length),

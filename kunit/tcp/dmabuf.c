@@ -9,7 +9,7 @@
 #include "tcp.h"
 
 #define LEN	SZ_16K
-/* More than sockets hold, so the answer to a read of it cannot be sent at once */
+/* More than sockets hold, so the response to a read of it cannot be sent at once */
 #define LONG	SZ_16M
 #define KEY	5
 

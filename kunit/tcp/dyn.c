@@ -54,7 +54,7 @@ static struct socket *join(struct kunit *test, struct vt_end *end)
 		.rx_size	= 128,
 		.conn_id	= 5ULL << 32 | 7,
 	};
-	u8 buf[PEER_CM + sizeof(request)], answer[PEER_CM + sizeof(struct rxm_wire_accept)];
+	u8 buf[PEER_CM + sizeof(request)], response[PEER_CM + sizeof(struct rxm_wire_accept)];
 	size_t len = sizeof(vt_of(test)->name);
 	struct socket *sock;
 
@@ -62,7 +62,7 @@ static struct socket *join(struct kunit *test, struct vt_end *end)
 	KUNIT_ASSERT_EQ(test, fi_getname(&end->ep->fid, &vt_of(test)->name, &len), 0);
 	sock = peer_connect(test);
 	peer_send(test, sock, buf, peer_cm(buf, 0, &request, sizeof(request)));
-	peer_recv(test, sock, answer, sizeof(answer));
+	peer_recv(test, sock, response, sizeof(response));
 	return sock;
 }
 

@@ -75,7 +75,7 @@ static void what_has_been_sent_before_a_close_arrives(struct kunit *test)
 static void what_has_been_sent_before_a_shutdown_arrives(struct kunit *test)
 {
 	struct vt_end end = {};
-	struct socket *sock = peer_answer(test, &end);
+	struct socket *sock = peer_respond(test, &end);
 	union vt_event event;
 
 	send_unseen(test, &end, sock);
@@ -129,7 +129,7 @@ static void a_peer_that_does_not_hang_up_is_given_up(struct kunit *test)
 	peer_hung_up(test, sock);
 }
 
-/* Nothing of what a peer sends that breaks a rule is worth an answer */
+/* Nothing of what a peer sends that breaks a rule is worth a response */
 static void a_violation_ends_at_once(struct kunit *test)
 {
 	struct vt_end end = {};

@@ -244,7 +244,7 @@ struct socket *peer_join(struct kunit *test, struct vt_end *end)
 	return join(test, end, -1);
 }
 
-struct socket *peer_answer(struct kunit *test, struct vt_end *end)
+struct socket *peer_respond(struct kunit *test, struct vt_end *end)
 {
 	struct sockaddr_storage addr;
 	struct socket *listener = peer_listen(test, &addr), *sock;
@@ -276,7 +276,7 @@ void peer_dies(struct kunit *test, struct socket *sock)
 	KUNIT_ASSERT_NOT_NULL(test, filter);
 	KUNIT_ASSERT_EQ(test, bpf_prog_create(&filter->prog, &fprog), 0);
 	refcount_set(&filter->refcnt, 1);
-	/* Its close does not wait for answers that cannot come */
+	/* Its close does not wait for responses that cannot come */
 	sock_no_linger(sk);
 	lock_sock(sk);
 	atomic_add(bpf_prog_size(filter->prog->len), &sk->sk_omem_alloc);

@@ -114,8 +114,8 @@ static void a_save_is_refused_to_a_peer_that_has_not_announced_it(struct kunit *
 	vt_none(test, end.tx);
 }
 
-/* The answer decides, whatever was asked */
-static void the_answer_announces_saves_too(struct kunit *test)
+/* The response decides, whatever was asked */
+static void the_response_announces_saves_too(struct kunit *test)
 {
 	const struct fi_rma_iov rma = { 0, 3, KEY };
 	const struct fi_msg_rma msg = {
@@ -164,7 +164,7 @@ static void a_save_is_acknowledged_when_it_is_durable(struct kunit *test)
 }
 
 /* In the order of reads */
-static void a_save_of_what_was_read_is_an_answer_without_bytes(struct kunit *test)
+static void a_save_of_what_was_read_is_a_response_without_bytes(struct kunit *test)
 {
 	struct vt_pmem *pmem = region(test);
 	struct vt_end end = {};
@@ -256,9 +256,9 @@ static struct kunit_case pmem_cases[] = {
 	KUNIT_CASE(a_commit_is_acknowledged_when_it_is_durable),
 	KUNIT_CASE(a_commit_is_sent_as_libfabric_sends_it),
 	KUNIT_CASE(a_save_is_refused_to_a_peer_that_has_not_announced_it),
-	KUNIT_CASE(the_answer_announces_saves_too),
+	KUNIT_CASE(the_response_announces_saves_too),
 	KUNIT_CASE(a_save_is_acknowledged_when_it_is_durable),
-	KUNIT_CASE(a_save_of_what_was_read_is_an_answer_without_bytes),
+	KUNIT_CASE(a_save_of_what_was_read_is_a_response_without_bytes),
 	KUNIT_CASE(a_save_of_messages_takes_no_receive),
 	KUNIT_CASE(a_save_of_ordinary_memory_ends_the_connection),
 	KUNIT_CASE(a_commit_to_ordinary_memory_writes_nothing),

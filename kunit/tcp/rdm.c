@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Connections of endpoints without connections: the request and its answer, which connection
+ * Connections of endpoints without connections: the request and its response, which connection
  * stays if both ends dial, incarnations, and the end of operations with their connection.
  */
 #include <linux/delay.h>
@@ -87,7 +87,7 @@ static void an_endpoint_asks_as_libfabric_asks(struct kunit *test)
 	/* The address that it is known by */
 	KUNIT_ASSERT_GE(test, kernel_getpeername(sock, (void *)&from), 0);
 	KUNIT_EXPECT_EQ(test, ntohl(from.sin_addr.s_addr), 0x7f000002);
-	rdm_answer(test, sock, data, 0x81, RDM_PID);
+	rdm_respond(test, sock, data, 0x81, RDM_PID);
 	expect_msg(test, sock, 1);
 	vt_done(test, end.tx, vt_ctx(1));
 }
@@ -109,7 +109,7 @@ static void version_desc(const struct version_case *row, char *desc)
 
 KUNIT_ARRAY_PARAM(version, version_cases, version_desc);
 
-static void an_answer_says_the_version_and_repeats_the_port(struct kunit *test)
+static void a_response_says_the_version_and_repeats_the_port(struct kunit *test)
 {
 	const struct version_case *row = test->param_value;
 	static const u8 no_pid[4];
@@ -316,7 +316,7 @@ static void of_two_requests_that_of_the_larger_address_counts(struct kunit *test
 	theirs = rdm_ask(test, &end, &low, 1, RDM_PID);
 	rdm_expect_cm(test, theirs, 6, data);
 	peer_hung_up(test, theirs);
-	rdm_answer(test, ours, request, 0x81, RDM_PID);
+	rdm_respond(test, ours, request, 0x81, RDM_PID);
 	expect_msg(test, ours, 1);
 	vt_done(test, end.tx, vt_ctx(1));
 	/* The peer's, if that is larger */
@@ -347,7 +347,7 @@ static void a_peer_that_refuses_is_asked_again(struct kunit *test)
 	}
 	vt_none(test, end.tx);
 	sock = rdm_asked(test, &peer, request);
-	rdm_answer(test, sock, request, 0x81, RDM_PID);
+	rdm_respond(test, sock, request, 0x81, RDM_PID);
 	expect_msg(test, sock, 1);
 	vt_done(test, end.tx, vt_ctx(1));
 }
@@ -364,7 +364,7 @@ static void a_peer_that_hangs_up_is_asked_again(struct kunit *test)
 	post(test, &end, &peer, 1);
 	peer_close(test, rdm_asked(test, &peer, request));
 	sock = rdm_asked(test, &peer, request);
-	rdm_answer(test, sock, request, 0x81, RDM_PID);
+	rdm_respond(test, sock, request, 0x81, RDM_PID);
 	expect_msg(test, sock, 1);
 	vt_done(test, end.tx, vt_ctx(1));
 }
@@ -407,7 +407,7 @@ static void a_peer_that_has_left_is_connected_to_anew(struct kunit *test)
 	peer_leave(test, sock);
 	post(test, &end, &peer, 2);
 	sock = rdm_asked(test, &peer, request);
-	rdm_answer(test, sock, request, 0x81, RDM_PID + 1);
+	rdm_respond(test, sock, request, 0x81, RDM_PID + 1);
 	expect_msg(test, sock, 2);
 	vt_done(test, end.tx, vt_ctx(2));
 }
@@ -431,7 +431,7 @@ static void what_was_sent_ends_with_its_connection_once(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
 	post(test, &end, &peer, 2);
 	sock = rdm_asked(test, &peer, request);
-	rdm_answer(test, sock, request, 0x81, RDM_PID);
+	rdm_respond(test, sock, request, 0x81, RDM_PID);
 	expect_msg(test, sock, 2);
 	vt_done(test, end.tx, vt_ctx(2));
 	vt_none(test, end.tx);
@@ -464,7 +464,7 @@ static void a_peer_that_dies_is_noticed_and_dialled_again(struct kunit *test)
 	vt_none(test, end.tx);
 	post(test, &end, &peer, 2);
 	sock = rdm_asked(test, &peer, request);
-	rdm_answer(test, sock, request, 0x81, RDM_PID);
+	rdm_respond(test, sock, request, 0x81, RDM_PID);
 	expect_msg(test, sock, 2);
 	vt_done(test, end.tx, vt_ctx(2));
 }
@@ -648,7 +648,7 @@ static void an_endpoint_needs_an_address_of_its_own(struct kunit *test)
 
 static struct kunit_case rdm_cases[] = {
 	KUNIT_CASE(an_endpoint_asks_as_libfabric_asks),
-	KUNIT_CASE_PARAM(an_answer_says_the_version_and_repeats_the_port, version_gen_params),
+	KUNIT_CASE_PARAM(a_response_says_the_version_and_repeats_the_port, version_gen_params),
 	KUNIT_CASE_PARAM(a_request_of_something_else_is_refused, stranger_gen_params),
 	KUNIT_CASE(an_incarnation_has_one_connection),
 	KUNIT_CASE(another_incarnation_is_another_peer),

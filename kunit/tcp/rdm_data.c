@@ -79,7 +79,7 @@ static void expect_acks(struct kunit *test, struct socket *sock, int count)
 	}
 }
 
-/* Everything before has been dealt with when the answer is there; it has no acknowledgment */
+/* Everything before has been dealt with when the response is there; it has no acknowledgment */
 static void expect_no_ack(struct kunit *test, struct bed *bed)
 {
 	const struct fi_rma_iov rma = { .addr = 0, .len = 1, .key = 1 };
@@ -659,7 +659,7 @@ static void no_rts_is_sent_to_a_peer_that_repeats_the_version(struct kunit *test
 	rdm_peer_new(test, &bed.end, &bed.peer, RDM_LOW);
 	post(test, &bed, LONG, 0);
 	bed.sock = rdm_asked(test, &bed.peer, request);
-	rdm_answer(test, bed.sock, request, 1, RDM_PID);
+	rdm_respond(test, bed.sock, request, 1, RDM_PID);
 	peer_recv(test, bed.sock, got, PEER_BASE + 8 + LONG);
 	KUNIT_EXPECT_EQ(test, got[1], 1);
 	vt_done(test, bed.end.tx, vt_ctx(1));

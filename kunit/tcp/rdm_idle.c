@@ -76,7 +76,7 @@ static void expect_anew(struct kunit *test, struct bed *bed, u64 number)
 	u8 request[RDM_CM];
 	struct socket *sock = rdm_asked(test, &bed->peer, request);
 
-	rdm_answer(test, sock, request, 0x81, RDM_PID);
+	rdm_respond(test, sock, request, 0x81, RDM_PID);
 	expect_put(test, sock, number);
 }
 

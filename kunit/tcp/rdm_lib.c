@@ -147,7 +147,7 @@ struct socket *rdm_asked(struct kunit *test, const struct rdm_peer *peer, u8 *da
 	return sock;
 }
 
-void rdm_answer(struct kunit *test, struct socket *sock, const u8 *request, u8 version, u32 pid)
+void rdm_respond(struct kunit *test, struct socket *sock, const u8 *request, u8 version, u32 pid)
 {
 	u8 data[RDM_CM], buf[PEER_CM + RDM_CM];
 	__be16 port;

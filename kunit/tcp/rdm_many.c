@@ -61,7 +61,7 @@ static void the_1024th_reconnect_is_like_the_first(struct kunit *test)
 		if (i % 2) {
 			KUNIT_ASSERT_EQ(test, fi_inject(end.ep, &i, LEN, peer.addr), 0);
 			sock = rdm_asked(test, &peer, request);
-			rdm_answer(test, sock, request, 0x81, RDM_PID);
+			rdm_respond(test, sock, request, 0x81, RDM_PID);
 			expect_put(test, sock, i);
 		} else {
 			sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
@@ -130,7 +130,7 @@ static void an_endpoint_connects_to_many_peers(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, fi_inject(end.ep, &i, LEN, peers[i].addr), 0);
 	for (i = 0; i < many; i++) {
 		sock = rdm_asked(test, &peers[i], request);
-		rdm_answer(test, sock, request, 0x81, RDM_PID + i);
+		rdm_respond(test, sock, request, 0x81, RDM_PID + i);
 		expect_put(test, sock, i);
 	}
 	KUNIT_EXPECT_LE(test, jiffies - since, CONNECT_S * HZ);
@@ -155,7 +155,7 @@ static void peers_are_dialled_in_their_order(struct kunit *test)
 	for (i = 0; i < DIALS + 1; i++)
 		KUNIT_ASSERT_EQ(test, fi_inject(end.ep, &i, LEN, peers[i].addr), 0);
 	sock = rdm_asked(test, &peers[0], request);
-	rdm_answer(test, sock, request, 0x81, RDM_PID);
+	rdm_respond(test, sock, request, 0x81, RDM_PID);
 	KUNIT_ASSERT_EQ(test, fi_inject(end.ep, &i, LEN, peers[i].addr), 0);
 	since = jiffies;
 	rdm_asked(test, &peers[DIALS], request);
@@ -320,7 +320,7 @@ static void what_waits_for_a_peer_outlives_its_address(struct kunit *test)
 	comp = vt_failed(test, end.tx);
 	KUNIT_EXPECT_EQ(test, comp.err, EINVAL);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(2));
-	rdm_answer(test, sock, request, 0x81, RDM_PID);
+	rdm_respond(test, sock, request, 0x81, RDM_PID);
 	expect_put(test, sock, *out);
 	vt_done(test, end.tx, vt_ctx(1));
 }
@@ -353,7 +353,7 @@ static void a_killed_peer_is_not_eagain_for_ever(struct kunit *test)
 	}
 	KUNIT_ASSERT_EQ(test, fi_inject(end.ep, &out, LEN, peer.addr), 0);
 	sock = rdm_asked(test, &peer, request);
-	rdm_answer(test, sock, request, 0x81, RDM_PID + 1);
+	rdm_respond(test, sock, request, 0x81, RDM_PID + 1);
 	expect_put(test, sock, out);
 	vt_none(test, end.tx);
 }

@@ -16,7 +16,7 @@
  * @out: what is sent
  * @room: it was called
  * @again: the peer to whom it posts then; NULL: nothing
- * @ret: the answer
+ * @ret: the result
  */
 struct bed {
 	struct vt_end		end;
@@ -95,7 +95,7 @@ static void an_only_peer_may_have_all_of_the_queue(struct kunit *test)
 	rdm_peer_new(test, &bed->end, &peer, RDM_HIGH);
 	KUNIT_EXPECT_EQ(test, fill(test, bed, &peer), DEPTH);
 	sock = rdm_asked(test, &peer, request);
-	rdm_answer(test, sock, request, 0x81, RDM_PID);
+	rdm_respond(test, sock, request, 0x81, RDM_PID);
 	expect_msgs(test, bed, sock, DEPTH);
 }
 
@@ -116,7 +116,7 @@ static void a_peer_that_is_not_connected_leaves_half_to_others(struct kunit *tes
 	reinit_completion(&bed->room);
 	KUNIT_EXPECT_EQ(test, post(bed, &mute, 0), -EAGAIN);
 	sock = rdm_asked(test, &mute, request);
-	rdm_answer(test, sock, request, 0x81, RDM_PID);
+	rdm_respond(test, sock, request, 0x81, RDM_PID);
 	expect_room(test, bed);
 	expect_msgs(test, bed, sock, DEPTH / 2);
 	KUNIT_EXPECT_EQ(test, post(bed, &mute, 0), 0);
@@ -146,7 +146,7 @@ static void the_word_of_room_comes_when_the_queue_is_not_full(struct kunit *test
 	bed->again = &mute;
 	bed->ret = 1;
 	sock = rdm_asked(test, &mute, request);
-	rdm_answer(test, sock, request, 0x81, RDM_PID);
+	rdm_respond(test, sock, request, 0x81, RDM_PID);
 	expect_msgs(test, bed, sock, DEPTH / 2);
 	expect_room(test, bed);
 	KUNIT_EXPECT_EQ(test, bed->ret, 0);
@@ -219,7 +219,7 @@ static void what_a_connection_leaves_takes_places(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, vt_failed(test, bed->end.tx).context, vt_ctx(99));
 	sock = rdm_asked(test, &peer, request);
 	KUNIT_EXPECT_EQ(test, fill(test, bed, &peer), DEPTH / 2 - FENCED);
-	rdm_answer(test, sock, request, 0x81, RDM_PID);
+	rdm_respond(test, sock, request, 0x81, RDM_PID);
 	expect_msgs(test, bed, sock, FENCED);
 	expect_msgs(test, bed, sock, DEPTH / 2 - FENCED);
 }
@@ -254,7 +254,7 @@ static void so_many_peers_are_dialled_at_a_time(struct kunit *test)
 	for (i = 0; i < DIALS; i++)
 		socks[i] = rdm_asked(test, &peers[i], request);
 	expect_not_dialled(test, peers, DIALS);
-	rdm_answer(test, socks[0], request, 0x81, RDM_PID);
+	rdm_respond(test, socks[0], request, 0x81, RDM_PID);
 	rdm_asked(test, &peers[DIALS], request);
 	expect_not_dialled(test, peers, DIALS + 1);
 }

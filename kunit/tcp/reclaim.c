@@ -138,14 +138,14 @@ static void a_post_to_a_peer_without_a_connection_does_no_io(struct kunit *test)
 	watch(true);
 	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, LEN, NULL, peer.addr, vt_ctx(1)), 0);
 	sock = rdm_asked(test, &peer, request);
-	rdm_answer(test, sock, request, 0x81, RDM_PID);
+	rdm_respond(test, sock, request, 0x81, RDM_PID);
 	peer_recv(test, sock, got, sizeof(got));
 	vt_done(test, end.tx, vt_ctx(1));
 	/* And dial again */
 	peer_leave(test, sock);
 	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, LEN, NULL, peer.addr, vt_ctx(2)), 0);
 	sock = rdm_asked(test, &peer, request);
-	rdm_answer(test, sock, request, 0x81, RDM_PID + 1);
+	rdm_respond(test, sock, request, 0x81, RDM_PID + 1);
 	vt_done(test, end.tx, vt_ctx(2));
 	expect_none(test);
 }

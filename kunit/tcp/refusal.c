@@ -14,7 +14,7 @@
 #define BIG_KEY		9	/* of a long one */
 #define BIG		SZ_1M
 #define BIGS		8	/* that no socket has room for */
-#define MANY		300	/* operations that are refused, more than there are answers */
+#define MANY		300	/* operations that are refused, more than there are responses */
 #define REFUSAL		(PEER_BASE + 8)	/* bytes of the refusal of a write */
 
 static struct fid_mr *region(struct kunit *test, u8 *buf, size_t len, u64 access, u64 key)
@@ -38,7 +38,7 @@ static void access(struct kunit *test, struct socket *sock, u8 op, u16 flags, u6
 	peer_send(test, sock, msg, hdr + (op == 4 ? len : 0));
 }
 
-static void expect_answer(struct kunit *test, struct socket *sock, size_t len)
+static void expect_response(struct kunit *test, struct socket *sock, size_t len)
 {
 	u8 want[PEER_BASE], got[PEER_BASE], bytes[256];
 	size_t part;
@@ -147,11 +147,11 @@ static void a_read_is_refused_in_its_turn(struct kunit *test)
 	access(test, sock, 2, 0, KEY, 9);
 	access(test, sock, 2, 0, READ_KEY, 9);
 	access(test, sock, 2, 0, KEY, 10);
-	expect_answer(test, sock, 8);
+	expect_response(test, sock, 8);
 	expect_refusal(test, sock, 1);
-	expect_answer(test, sock, 9);
+	expect_response(test, sock, 9);
 	expect_refusal(test, sock, 1);
-	expect_answer(test, sock, 10);
+	expect_response(test, sock, 10);
 	goes_on(test, sock, &end);
 }
 
@@ -233,8 +233,8 @@ static void a_write_whose_target_ends_is_refused(struct kunit *test)
 	goes_on(test, sock, &end);
 }
 
-/* The answers in front of it fill the socket, so it has not begun when its target ends */
-static void a_read_whose_target_ends_before_its_answer_is_refused(struct kunit *test)
+/* The responses in front of it fill the socket, so it has not begun when its target ends */
+static void a_read_whose_target_ends_before_its_response_is_refused(struct kunit *test)
 {
 	u8 *mem = vt_buf(test, LEN), *big = vt_buf(test, BIG);
 	struct fid_mr *mr = region(test, mem, LEN, FI_REMOTE_READ, KEY);
@@ -252,14 +252,14 @@ static void a_read_whose_target_ends_before_its_answer_is_refused(struct kunit *
 	msleep(100);
 	vt_close(test, &mr->fid);
 	for (i = 0; i < BIGS; i++)
-		expect_answer(test, sock, BIG);
+		expect_response(test, sock, BIG);
 	expect_refusal(test, sock, 1);
-	expect_answer(test, sock, 8);
+	expect_response(test, sock, 8);
 	goes_on(test, sock, &end);
 }
 
-/* As long as the peer takes none, the endpoint has no more of them than answers */
-static void refusals_have_the_places_of_answers(struct kunit *test)
+/* As long as the peer takes none, the endpoint has no more of them than responses */
+static void refusals_have_the_places_of_responses(struct kunit *test)
 {
 	struct vt_end end = {};
 	struct socket *sock;
@@ -337,7 +337,7 @@ static const struct foul_case {
 	enum ktcp_violation	reason;
 	u8			understands;
 	bool			twice;
-	bool			cm;	/* an answer to the request, once more */
+	bool			cm;	/* a response to the request, once more */
 	u16			flags;
 	u8			op_data;
 	u64			number;
@@ -348,7 +348,7 @@ static const struct foul_case {
 	{ "without a reason", KTCP_BAD_HEADER, PEER_REFUSES, false, false, 1, 0, 0 },
 	{ "with another reason", KTCP_BAD_HEADER, PEER_REFUSES, false, false, 1, 3, 0 },
 	{ "with other flags", KTCP_BAD_HEADER, PEER_REFUSES, false, false, 5, 1, 0 },
-	{ "of a read", KTCP_BAD_ANSWER, PEER_REFUSES, false, false, 0, 1, 0 },
+	{ "of a read", KTCP_BAD_READ_RSP, PEER_REFUSES, false, false, 0, 1, 0 },
 	{ "of a message", KTCP_BAD_ACK, PEER_REFUSES, false, false, 1, 1, 1 },
 	{ "of an operation to come", KTCP_BAD_ACK, PEER_REFUSES, false, false, 1, 1, 2 },
 	{ "of one before the first", KTCP_BAD_ACK, PEER_REFUSES, false, false, 1, 1, U32_MAX },
@@ -411,8 +411,8 @@ static struct kunit_case refusal_cases[] = {
 	KUNIT_CASE_PARAM(a_write_is_refused_before_its_acknowledgment, access_gen_params),
 	KUNIT_CASE(a_write_that_is_not_acknowledged_ends_the_connection),
 	KUNIT_CASE(a_write_whose_target_ends_is_refused),
-	KUNIT_CASE(a_read_whose_target_ends_before_its_answer_is_refused),
-	KUNIT_CASE(refusals_have_the_places_of_answers),
+	KUNIT_CASE(a_read_whose_target_ends_before_its_response_is_refused),
+	KUNIT_CASE(refusals_have_the_places_of_responses),
 	KUNIT_CASE(a_refusal_is_an_error_of_its_operation),
 	KUNIT_CASE_PARAM(a_foul_refusal_ends_its_connection, foul_gen_params),
 	{}

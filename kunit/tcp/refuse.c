@@ -34,7 +34,7 @@ static const struct foul_case {
 	{ "long header", KTCP_BAD_HEADER, 0, 0, 0, 0, 255, 0, {} },
 	{ "too many ranges", KTCP_BAD_HEADER, 4, 0, 0, 5, 136, 0, {} },
 	{ "acknowledgment of nothing", KTCP_BAD_ACK, 0, 0, 2, 0, 16, 0, {} },
-	{ "answer to nothing", KTCP_BAD_ANSWER, 3, 0, 0, 0, 16, 8, {} },
+	{ "response to nothing", KTCP_BAD_READ_RSP, 3, 0, 0, 0, 16, 8, {} },
 	{ "write with a wrong key", KTCP_BAD_ACCESS, 4, 0, 0, 1, 40, 8, { 0, 8, KEY + 1 } },
 	{ "write behind the end", KTCP_BAD_ACCESS, 4, 0, 0, 1, 40, 8, { LEN - 7, 8, KEY } },
 	{ "write before the begin", KTCP_BAD_ACCESS, 4, 0, 0, 1, 40, 8, { -1ULL, 8, KEY } },
@@ -56,7 +56,7 @@ static const struct foul_case {
 	{ "a byte", KTCP_BAD_HEADER, 0, 0, 0, 0, 16, -15ULL, {} },
 	{ "fewer bytes than the header", KTCP_BAD_HEADER, 0, 0, 0, 0, 16, -1ULL, {} },
 	{ "acknowledgment with a payload", KTCP_BAD_HEADER, 0, 0, 2, 0, 16, 8, {} },
-	{ "answer to nothing, of no bytes", KTCP_BAD_ANSWER, 3, 0, 0, 0, 16, 0, {} },
+	{ "response to nothing, of no bytes", KTCP_BAD_READ_RSP, 3, 0, 0, 0, 16, 0, {} },
 	{ "RTS", KTCP_BAD_RENDEZVOUS, 5, 0, 1, 0, 32, 0, {} },
 	{ "request for a payload", KTCP_BAD_RENDEZVOUS, 6, 0, 1, 0, 16, 0, {} },
 	{ "payload of an RTS", KTCP_BAD_RENDEZVOUS, 7, 0, 1, 0, 16, 8, {} },
@@ -152,7 +152,7 @@ static void an_endpoint_without_rma_is_no_target(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
 		struct vt_end end = {};
 
-		sock = peer_answer(test, &end);
+		sock = peer_respond(test, &end);
 		memset(msg, 0x77, sizeof(msg));
 		peer_hdr(msg, ops[i], 0, NULL, &rma, 1, ops[i] == 4 ? 8 : 0);
 		peer_send(test, sock, msg, sizeof(msg) - (ops[i] == 4 ? 0 : 8));
@@ -279,7 +279,7 @@ static void a_header_that_is_varied_harms_nobody_else(struct kunit *test)
 	vt_ping(test, &late.a, &late.b);
 }
 
-static void an_answer_of_another_length_ends_the_connection(struct kunit *test)
+static void a_response_of_another_length_ends_the_connection(struct kunit *test)
 {
 	u8 *in = vt_buf(test, LEN), buf[PEER_BASE + PEER_RMA + LEN] = {};
 	struct vt_end end = {};
@@ -296,7 +296,7 @@ static void an_answer_of_another_length_ends_the_connection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
 	peer_hung_up(test, sock);
 	KUNIT_EXPECT_EQ(test, violations(), 1);
-	KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_ANSWER);
+	KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_READ_RSP);
 }
 
 /* Each of what is under way ends once.  The peer has broken no rule */
@@ -393,7 +393,7 @@ static struct kunit_case refuse_cases[] = {
 	KUNIT_CASE(an_endpoint_without_rma_is_no_target),
 	KUNIT_CASE_PARAM(a_header_that_is_varied_harms_nobody_else, sweep_gen_params),
 	KUNIT_CASE_SLOW(no_end_waits_for_bad_connections),
-	KUNIT_CASE(an_answer_of_another_length_ends_the_connection),
+	KUNIT_CASE(a_response_of_another_length_ends_the_connection),
 	KUNIT_CASE(a_peer_that_leaves_in_a_message_cancels_it),
 	KUNIT_CASE(a_peer_that_leaves_is_noticed_behind_a_message),
 	{}

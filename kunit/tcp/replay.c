@@ -63,7 +63,7 @@ static const char *replay_build(const struct ktcp_hdr *hdr, bool foreign)
 	u8 buf[TCP_WIRE_MAX_HDR];
 	size_t len;
 
-	/* We repeat no flags in an answer */
+	/* We repeat no flags in a response */
 	if (mine.op == TCP_WIRE_READ_RSP)
 		mine.flags = 0;
 	len = ktcp_hdr_build(buf, &mine, 0, foreign);

@@ -154,7 +154,7 @@ static struct socket *rdm_dials(struct kunit *test, struct vt_end *end, int valu
 	rdm_peer_new(test, end, &peer, RDM_LOW);
 	KUNIT_ASSERT_EQ(test, fi_send(end->ep, out, LEN, NULL, peer.addr, vt_ctx(2)), 0);
 	sock = rdm_asked(test, &peer, data);
-	rdm_answer(test, sock, data, 1, RDM_PID);
+	rdm_respond(test, sock, data, 1, RDM_PID);
 	vt_done(test, end->tx, vt_ctx(2));
 	peer_recv(test, sock, msg, sizeof(msg));
 	*emergency = emergency_begin(test, port_of(test, peer.listener));

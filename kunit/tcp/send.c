@@ -282,7 +282,7 @@ static void what_callbacks_post_is_sent_once_and_in_order(struct kunit *test)
 }
 
 /*
- * Two messages, of which the second has to wait for the answer to the first.  Returns how long
+ * Two messages, of which the second has to wait for the response to the first.  Returns how long
  * the peer waits for the first.
  */
 static ktime_t send_two(struct kunit *test, struct vt_end *end, struct socket *sock)
@@ -314,7 +314,7 @@ static ktime_t send_two(struct kunit *test, struct vt_end *end, struct socket *s
 
 /*
  * TCP is told of the first of two messages that the other follows, and the other has to wait for
- * the answer to the first.  TCP by itself would send what it keeps after 200 ms.
+ * the response to the first.  TCP by itself would send what it keeps after 200 ms.
  */
 static void a_message_before_one_that_waits_is_sent_at_once(struct kunit *test)
 {
@@ -359,7 +359,7 @@ static void a_connection_for_bulk_data_gathers(struct kunit *test)
 
 	stay_here(test, &end);
 	vt_of(test)->info->tx_attr->tclass = FI_TC_BULK_DATA;
-	sock = peer_answer(test, &end);
+	sock = peer_respond(test, &end);
 	for (i = 0; i < 8; i++)
 		before += gathers(test, &end, sock);
 	send_two(test, &end, sock);
@@ -416,7 +416,7 @@ static int send_behind(struct kunit *test, size_t first, u8 *out)
 {
 	u8 in[PEER_BASE + PEER_BASE + LEN], want[PEER_BASE + LEN];
 	struct vt_end end = {};
-	struct socket *sock = peer_answer(test, &end);
+	struct socket *sock = peer_respond(test, &end);
 	int i, n, cut;
 
 	KUNIT_ASSERT_EQ(test, fi_inject(end.ep, out, first, 0), 0);

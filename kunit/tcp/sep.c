@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Requests to receive contexts of scalable endpoints: what an endpoint asks a peer, what it
- * answers, and peers that know of no contexts.
+ * responses, and peers that know of no contexts.
  */
 #include <linux/sizes.h>
 #include <rdma/fi_cm.h>
@@ -62,8 +62,8 @@ static struct socket *asked(struct kunit *test, const struct rdm_peer *peer, u8 
 	return sock;
 }
 
-/* As rdm_answer(), by a peer that announces that it understands such requests */
-static void answer(struct kunit *test, struct socket *sock, const u8 *request)
+/* As rdm_respond(), by a peer that announces that it understands such requests */
+static void respond(struct kunit *test, struct socket *sock, const u8 *request)
 {
 	static const u8 pid[4] = { 1, 2, 3, 4 };
 	u8 buf[PEER_CM + RDM_CM], data[RDM_CM] = { 0x81 };
@@ -96,7 +96,7 @@ static void a_request_names_its_context(struct kunit *test)
 	open_with_peer(test, &end, &peer);
 	post(test, &end, &peer, 0, 1);
 	both = rdm_asked(test, &peer, data);
-	answer(test, both, data);
+	respond(test, both, data);
 	expect_msg(test, both, 1);
 	vt_done(test, end.tx, vt_ctx(1));
 
@@ -108,7 +108,7 @@ static void a_request_names_its_context(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, buf[PEER_CM + 9], 5);
 	KUNIT_EXPECT_EQ(test, buf[PEER_CM + 10], 0);
 	KUNIT_EXPECT_EQ(test, buf[PEER_CM + 11], 0);
-	answer(test, sock, buf + PEER_CM);
+	respond(test, sock, buf + PEER_CM);
 	expect_msg(test, sock, 2);
 	vt_done(test, end.tx, vt_ctx(2));
 	/* A context has one connection */
@@ -145,7 +145,7 @@ static void a_request_that_is_refused_for_now_is_repeated(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		refuse(test, asked(test, &peer, buf), buf, 0);
 	sock = asked(test, &peer, buf);
-	answer(test, sock, buf + PEER_CM);
+	respond(test, sock, buf + PEER_CM);
 	expect_msg(test, sock, 1);
 	vt_done(test, end.tx, vt_ctx(1));
 }

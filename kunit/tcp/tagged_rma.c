@@ -13,7 +13,7 @@
 #define TAG	0x1234567890ULL
 #define KEY	5
 #define BIG	SZ_1M
-#define BIGS	48	/* more than sockets and the places of answers have room for */
+#define BIGS	48	/* more than sockets and the places of responses have room for */
 
 #define REFUSES	PEER_REFUSES
 #define BOTH	(PEER_REFUSES | PEER_TAGGED)
@@ -78,7 +78,7 @@ static void ask_write(struct kunit *test, struct bed *bed, u16 flags, u64 tag, s
 	peer_send(test, bed->sock, msg, make_write(msg, flags, tag, len));
 }
 
-/* A header alone: an answer of @len bytes, or a refusal with a reason */
+/* A header alone: a response of @len bytes, or a refusal with a reason */
 static void expect_hdr(struct kunit *test, struct bed *bed, u8 op, u8 reason, u64 len)
 {
 	u8 want[PEER_BASE], got[PEER_BASE];
@@ -90,7 +90,7 @@ static void expect_hdr(struct kunit *test, struct bed *bed, u8 op, u8 reason, u6
 	KUNIT_EXPECT_MEMEQ(test, got, want, PEER_BASE);
 }
 
-static void expect_answer(struct kunit *test, struct bed *bed, size_t len)
+static void expect_response(struct kunit *test, struct bed *bed, size_t len)
 {
 	u8 *buf = vt_buf(test, LEN);
 
@@ -150,10 +150,10 @@ static void a_tagged_read_is_answered_in_its_turn(struct kunit *test)
 	ask_read(test, &bed, TAG + 1, LEN);
 	ask_read(test, &bed, TAG, LEN - 9);
 	ask_read(test, &bed, TAG, LEN);
-	expect_answer(test, &bed, LEN);
-	expect_answer(test, &bed, 8);
+	expect_response(test, &bed, LEN);
+	expect_response(test, &bed, 8);
 	expect_refusal(test, &bed, 3);
-	expect_answer(test, &bed, LEN - 9);
+	expect_response(test, &bed, LEN - 9);
 	expect_refusal(test, &bed, 3);
 	expect_receive(test, &bed, vt_ctx(1), DID_READ, LEN);
 	expect_receive(test, &bed, vt_ctx(2), DID_READ, LEN - 9);
@@ -285,7 +285,7 @@ static ssize_t access(struct bed *bed, bool write, u8 *buf, size_t len, void *co
 }
 
 /* The peer gets what it has to, and answers, or refuses */
-static void answer(struct kunit *test, struct bed *bed, u8 op, u8 reason, size_t len)
+static void respond(struct kunit *test, struct bed *bed, u8 op, u8 reason, size_t len)
 {
 	u8 msg[PEER_BASE + 2 * LEN];
 
@@ -329,12 +329,12 @@ static void an_access_completes_when_it_is_answered(struct kunit *test)
 	expect_read(test, &bed);
 	expect_write(test, &bed);
 	vt_none(test, bed.end.tx);
-	answer(test, &bed, 3, 0, LEN);
+	respond(test, &bed, 3, 0, LEN);
 	comp = vt_done(test, bed.end.tx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, comp.flags, DID_READ);
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, LEN, 2));
 	vt_none(test, bed.end.tx);
-	answer(test, &bed, 3, 0, 0);
+	respond(test, &bed, 3, 0, 0);
 	comp = vt_done(test, bed.end.tx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, comp.flags, DID_WRITE);
 	goes_on(test, &bed);
@@ -356,8 +356,8 @@ static void a_refused_access_has_an_error(struct kunit *test)
 				0);
 		expect_read(test, &bed);
 		expect_write(test, &bed);
-		answer(test, &bed, 8, i, 0);
-		answer(test, &bed, 8, i, 0);
+		respond(test, &bed, 8, i, 0);
+		respond(test, &bed, 8, i, 0);
 		comp = vt_failed(test, bed.end.tx);
 		KUNIT_EXPECT_EQ(test, comp.err, errs[i]);
 		KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
@@ -410,13 +410,13 @@ static const struct foul_case {
 	{ "read by one that refuses", KTCP_BAD_HEADER, REFUSES, 0, 9, 0, 0 },
 	{ "read by one that does not refuse", KTCP_BAD_HEADER, PEER_TAGGED, 0, 9, 0, 0 },
 	{ "write by one that refuses", KTCP_BAD_HEADER, REFUSES, 0, 10, 0, 8 },
-	{ "refusal of nothing", KTCP_BAD_ANSWER, BOTH, 0, 8, 3, 0 },
-	{ "no receive for a plain read", KTCP_BAD_ANSWER, BOTH, 'p', 8, 3, 0 },
-	{ "plain read of no size", KTCP_BAD_ANSWER, BOTH, 'p', 8, 4, 0 },
+	{ "refusal of nothing", KTCP_BAD_READ_RSP, BOTH, 0, 8, 3, 0 },
+	{ "no receive for a plain read", KTCP_BAD_READ_RSP, BOTH, 'p', 8, 3, 0 },
+	{ "plain read of no size", KTCP_BAD_READ_RSP, BOTH, 'p', 8, 4, 0 },
 	{ "no such reason", KTCP_BAD_HEADER, BOTH, 'r', 8, 5, 0 },
-	{ "shorter answer", KTCP_BAD_ANSWER, BOTH, 'r', 3, 0, LEN - 1 },
-	{ "longer answer", KTCP_BAD_ANSWER, BOTH, 'r', 3, 0, LEN + 1 },
-	{ "answer to a write with bytes", KTCP_BAD_ANSWER, BOTH, 'w', 3, 0, LEN },
+	{ "shorter response", KTCP_BAD_READ_RSP, BOTH, 'r', 3, 0, LEN - 1 },
+	{ "longer response", KTCP_BAD_READ_RSP, BOTH, 'r', 3, 0, LEN + 1 },
+	{ "response to a write with bytes", KTCP_BAD_READ_RSP, BOTH, 'w', 3, 0, LEN },
 	{ "acknowledgment of a write", KTCP_BAD_ACK, BOTH, 'w', 0, 2, 0 },
 };
 
@@ -465,8 +465,8 @@ static void a_foul_access_ends_its_connection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, violation_reason(), row->reason);
 }
 
-/* As long as the peer takes none, the endpoint has no more receives under way than answers */
-static void accesses_have_the_places_of_answers(struct kunit *test)
+/* As long as the peer takes none, the endpoint has no more receives under way than responses */
+static void accesses_have_the_places_of_responses(struct kunit *test)
 {
 	u8 *mem = vt_buf(test, BIG), *in = vt_buf(test, BIG);
 	struct bed bed = {};
@@ -497,7 +497,7 @@ static void accesses_have_the_places_of_answers(struct kunit *test)
 	goes_on(test, &bed);
 }
 
-/* In the middle of an answer.  Each receive ends once, and those of reads that wait stay */
+/* In the middle of a response.  Each receive ends once, and those of reads that wait stay */
 static void a_reader_that_leaves_ends_its_receives(struct kunit *test)
 {
 	DECLARE_BITMAP(seen, BIGS + 1) = {};
@@ -559,7 +559,7 @@ static struct kunit_case tagged_rma_cases[] = {
 	KUNIT_CASE(a_refused_access_has_an_error),
 	KUNIT_CASE(a_peer_that_has_not_announced_them_gets_none),
 	KUNIT_CASE_PARAM(a_foul_access_ends_its_connection, foul_gen_params),
-	KUNIT_CASE(accesses_have_the_places_of_answers),
+	KUNIT_CASE(accesses_have_the_places_of_responses),
 	KUNIT_CASE(a_reader_that_leaves_ends_its_receives),
 	KUNIT_CASE(a_writer_that_leaves_ends_its_receive),
 	{}

@@ -96,7 +96,7 @@ void peer_revives(struct kunit *test, struct socket *sock);
 /* A peer's connection with an endpoint that has accepted it */
 struct socket *peer_join(struct kunit *test, struct vt_end *end);
 /* The same with an endpoint whose request the peer has accepted */
-struct socket *peer_answer(struct kunit *test, struct vt_end *end);
+struct socket *peer_respond(struct kunit *test, struct vt_end *end);
 /* As peer_join() with a peer that announces itself as kOFI, and what it understands */
 struct socket *peer_join_kofi(struct kunit *test, struct vt_end *end, u8 understands);
 

@@ -41,7 +41,7 @@ static const struct header_case {
 	{ "save of messages", 0, 0x14, false, 0, 0 },
 	{ "read request", 2, 0, false, 1, 0 },
 	{ "read request of four ranges", 2, 0, false, 4, 0 },
-	{ "answer", 3, 0, false, 0, 60 },
+	{ "response", 3, 0, false, 0, 60 },
 	{ "tagged message", 1, 4, false, 0, 100 },
 	{ "tagged message with data", 1, 1, true, 0, 100 },
 	{ "RTS", 5, 4, false, 0, 0 },
@@ -194,7 +194,7 @@ static void stale_fields_are_ignored(struct kunit *test)
 	len = peer_hdr(buf, 0, 0, NULL, NULL, 200, 5);
 	KUNIT_EXPECT_EQ(test, ktcp_hdr_parse(&hdr, buf, len, false), 0);
 	KUNIT_EXPECT_EQ(test, hdr.count, 0);
-	/* An answer repeats the flags of its request */
+	/* A response repeats the flags of its request */
 	len = peer_hdr(buf, 3, 5, NULL, NULL, 4, 5);
 	KUNIT_EXPECT_EQ(test, ktcp_hdr_parse(&hdr, buf, len, false), 0);
 	KUNIT_EXPECT_EQ(test, hdr.len, 5);
@@ -248,12 +248,12 @@ static const struct bad_case {
 	{ "read with payload", 2, 0, 1, 40, 41 },
 	{ "commit of a read", 2, 8, 1, 40, 40 },
 	{ "commit of a message", 0, 8, 0, 16, 16 },
-	{ "commit of an answer", 3, 8, 0, 16, 16 },
+	{ "commit of a response", 3, 8, 0, 16, 16 },
 	{ "save with payload", 4, 0x10, 1, 40, 50 },
 	{ "save of messages with payload", 0, 0x10, 0, 16, 17 },
 	{ "save and commit of messages", 0, 0x18, 0, 16, 16 },
 	{ "save of a tagged message", 1, 0x10, 0, 24, 24 },
-	{ "save of an answer", 3, 0x10, 0, 16, 16 },
+	{ "save of a response", 3, 0x10, 0, 16, 16 },
 	{ "save without ranges", 4, 0x18, 0, 16, 16 },
 	{ "message with a tag, without it", 0, 0x80, 0, 16, 16 },
 	{ "message with a tag and data, without one", 0, 0x81, 0, 24, 24 },
@@ -267,7 +267,7 @@ static const struct bad_case {
 	{ "tagged message that ends a key", 1, 0x41, 0, 32, 32 },
 	{ "write that ends a key", 4, 0x41, 1, 48, 58 },
 	{ "read that ends a key", 2, 0x41, 1, 48, 48 },
-	{ "answer that ends a key", 3, 0x41, 0, 16, 16 },
+	{ "response that ends a key", 3, 0x41, 0, 16, 16 },
 	{ "refusal that ends a key", 8, 0x41, 0, 24, 24 },
 	{ "tagged write that ends a key", 10, 0x41, 0, 32, 32 },
 };
@@ -395,7 +395,7 @@ static void random_bytes_are_parsed_or_refused(struct kunit *test)
 	}
 }
 
-static void requests_and_answers_are_parsed(struct kunit *test)
+static void requests_and_responses_are_parsed(struct kunit *test)
 {
 	static const u8 types[] = { 0, 1, 6 };
 	u8 buf[PEER_CM + TCP_WIRE_CM_DATA] = {};
@@ -483,7 +483,7 @@ static struct kunit_case wire_cases[] = {
 	KUNIT_CASE(a_refusal_of_an_rts_has_its_number),
 	KUNIT_CASE(ranges_that_cannot_be_added_are_refused),
 	KUNIT_CASE(random_bytes_are_parsed_or_refused),
-	KUNIT_CASE(requests_and_answers_are_parsed),
+	KUNIT_CASE(requests_and_responses_are_parsed),
 	KUNIT_CASE(only_kofi_is_taken_for_kofi),
 	KUNIT_CASE(a_request_tells_the_byte_order),
 	KUNIT_CASE(malformed_requests_are_refused),

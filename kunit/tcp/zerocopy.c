@@ -333,7 +333,7 @@ static void a_key_that_is_read_does_not_end(struct kunit *test)
 }
 
 /* The end of the connection gives the region back, too */
-static void an_answer_that_the_peer_has_not_holds_no_region(struct kunit *test)
+static void a_response_that_the_peer_has_not_holds_no_region(struct kunit *test)
 {
 	u8 *mem = vt_alloc_vmalloc(test), msg[PEER_BASE + PEER_RMA];
 	struct vt_end end = {};
@@ -353,7 +353,7 @@ static void an_answer_that_the_peer_has_not_holds_no_region(struct kunit *test)
 }
 
 /* Its exporter need not wait for the peer */
-static void an_answer_from_a_dma_buf_is_copied(struct kunit *test)
+static void a_response_from_a_dma_buf_is_copied(struct kunit *test)
 {
 	const struct fi_rma_iov rma = { .len = LEN / 2, .key = KEY };
 	struct vt_dmabuf *db = vt_dmabuf(test, VT_DMABUF_MOVES, LEN / 2);
@@ -445,8 +445,8 @@ static struct kunit_case far_cases[] = {
 	KUNIT_CASE(a_region_is_closed_while_tcp_has_its_pages),
 	KUNIT_CASE(a_connection_outlives_a_region_that_was_read),
 	KUNIT_CASE(a_key_that_is_read_does_not_end),
-	KUNIT_CASE(an_answer_that_the_peer_has_not_holds_no_region),
-	KUNIT_CASE(an_answer_from_a_dma_buf_is_copied),
+	KUNIT_CASE(a_response_that_the_peer_has_not_holds_no_region),
+	KUNIT_CASE(a_response_from_a_dma_buf_is_copied),
 	KUNIT_CASE(a_message_may_be_of_any_memory),
 	KUNIT_CASE_PARAM(a_list_may_be_of_any_kind, memory_gen_params),
 	{}

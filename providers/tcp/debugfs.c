@@ -39,7 +39,7 @@ static void ktcp_show_connection(struct seq_file *file, struct ktcp_conn *conn)
 		   sk_rmem_alloc_get(sk), READ_ONCE(sk->sk_rcvbuf),
 		   READ_ONCE(sk->sk_wmem_queued), READ_ONCE(sk->sk_sndbuf),
 		   READ_ONCE(conn->rx.have), sizeof(conn->rx.buf));
-	ktcp_show_pool(file, "answers", &conn->answers);
+	ktcp_show_pool(file, "responses", &conn->responses);
 	if (conn->at)
 		ktcp_show_pool(file, "events", &conn->at->events);
 	if (conn->upper)

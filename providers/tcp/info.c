@@ -9,7 +9,7 @@
  * far as the routes of the namespace.
  *
  * Message order: TCP keeps the order of what is sent, and a receiver deals with one message
- * at a time.  Only reads may be overtaken: at the target, their answers by what the target sends;
+ * at a time.  Only reads may be overtaken: at the target, their responses by what the target sends;
  * at the initiator, a read by a message or a write that is posted behind it.  A message to an
  * endpoint without connections may wait for its receive while the receiver deals with what is
  * behind it.

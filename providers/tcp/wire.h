@@ -72,10 +72,10 @@ static_assert(sizeof(struct ktcp_wire_cm) == 32);
 
 /**
  * struct ktcp_wire_rdm - Connection data of endpoints without connections
- * @version: version of what may be sent; in an answer no larger than in its request, and with
+ * @version: version of what may be sent; in a response no larger than in its request, and with
  *	TCP_WIRE_RDM_CHECKED unless that of the request was 0
  * @features: TCP_WIRE_RDM_FIREWALL
- * @port: where the sender of the request listens; the answer repeats it
+ * @port: where the sender of the request listens; the response repeats it
  * @pid: incarnation of the endpoint, not 0
  */
 struct ktcp_wire_rdm {
@@ -117,7 +117,7 @@ enum ktcp_wire_op {
 	TCP_WIRE_DATA		= 7,	/* the payload that a CTS asked for */
 	TCP_WIRE_REFUSAL	= 8,	/* kOFI: a read, or a write, has failed at its target */
 	TCP_WIRE_TAGGED_READ	= 9,	/* kOFI: asks for the bytes of a tagged receive */
-	TCP_WIRE_TAGGED_WRITE	= 10,	/* kOFI: goes to a tagged receive, and has an answer */
+	TCP_WIRE_TAGGED_WRITE	= 10,	/* kOFI: goes to a tagged receive, and has a response */
 };
 
 /**
@@ -136,8 +136,8 @@ enum ktcp_wire_reason {
 
 #define TCP_WIRE_CQ_DATA	0x1	/* u64 of remote CQ data follows */
 #define TCP_WIRE_OF_RTS		0x2	/* kOFI: of TCP_WIRE_REFUSAL: the CQ data name an RTS */
-#define TCP_WIRE_ACK_WANTED	0x4	/* answer when the data are placed */
-#define TCP_WIRE_COMMIT		0x8	/* make the data durable, then answer */
+#define TCP_WIRE_ACK_WANTED	0x4	/* respond when the data are placed */
+#define TCP_WIRE_COMMIT		0x8	/* make the data durable, then respond */
 #define TCP_WIRE_SAVE		0x10	/* kOFI: has no data; concerns data sent before */
 #define TCP_WIRE_LEAVE		0x20	/* kOFI: may be closed; CQ data: messages received */
 #define TCP_WIRE_END_KEY	0x40	/* kOFI: the CQ data are a key, which ends */
@@ -204,11 +204,11 @@ struct ktcp_hdr {
 /**
  * enum ktcp_violation - What a peer has done that the wire does not allow
  * @KTCP_BAD_REQUEST: what came to a listener is no request, so there is no connection yet
- * @KTCP_BAD_RESPONSE: what came upon a request is no answer
+ * @KTCP_BAD_RESPONSE: what came upon a request is no response
  * @KTCP_BAD_HEADER: what came is no message
  * @KTCP_BAD_TAGGED: a tagged message came to an endpoint that takes none
  * @KTCP_BAD_ACK: an acknowledgment of nothing
- * @KTCP_BAD_ANSWER: an answer to nothing, or of another length than was asked for
+ * @KTCP_BAD_READ_RSP: a response to nothing, or of another length than was asked for
  * @KTCP_BAD_ACCESS: a read or a write with a key or a range that no region has, or whose
  *	memory was taken back
  * @KTCP_BAD_RENDEZVOUS: TCP_WIRE_RTS, _CTS or _DATA that the state of its number forbids
@@ -219,7 +219,7 @@ enum ktcp_violation {
 	KTCP_BAD_HEADER,
 	KTCP_BAD_TAGGED,
 	KTCP_BAD_ACK,
-	KTCP_BAD_ANSWER,
+	KTCP_BAD_READ_RSP,
 	KTCP_BAD_ACCESS,
 	KTCP_BAD_RENDEZVOUS,
 };
@@ -283,7 +283,7 @@ int ktcp_cm_parse(const struct ktcp_wire_cm *cm, size_t *len, bool *net_order);
 
 /**
  * ktcp_cm_can() - Does the peer understand what only kOFI knows?
- * @cm: its request or answer
+ * @cm: its request or response
  * @what: one of TCP_WIRE_CAN_*
  *
  * Context: any.

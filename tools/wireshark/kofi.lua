@@ -28,18 +28,18 @@ local cm_types = {
 	[CONTEXT] = "request to a receive context (kOFI)",
 }
 
-local MSG, TAGGED, READ, ANSWER, WRITE, RTS, CTS, DATA, REFUSE = 0, 1, 2, 3, 4, 5, 6, 7, 8
+local MSG, TAGGED, READ, RESPONSE, WRITE, RTS, CTS, DATA, REFUSE = 0, 1, 2, 3, 4, 5, 6, 7, 8
 local TAGGED_READ, TAGGED_WRITE = 9, 10
 local ops = {
 	[MSG] = "message", [TAGGED] = "tagged message", [READ] = "read request",
-	[ANSWER] = "answer", [WRITE] = "write", [RTS] = "rendezvous request",
+	[RESPONSE] = "response", [WRITE] = "write", [RTS] = "rendezvous request",
 	[CTS] = "rendezvous clear to send", [DATA] = "rendezvous data",
 	[REFUSE] = "refusal (kOFI)", [TAGGED_READ] = "tagged read (kOFI)",
 	[TAGGED_WRITE] = "tagged write (kOFI)",
 }
 local reasons = { "no access", "target ended", "no receive", "receive too short" }
 local ACK = 2			-- op_data of a MSG
-local KOFI = 0x6b4f4649		-- message identifier of kOFI's requests and answers: "kOFI"
+local KOFI = 0x6b4f4649		-- message identifier of kOFI's requests and responses: "kOFI"
 
 -- Flags
 local CQ_DATA, DELIVERY, COMMIT, SAVE, LEAVE, OLD_TAGGED = 0x1, 0x4, 0x8, 0x10, 0x20, 0x80
@@ -186,7 +186,7 @@ local function describe(op, flags, op_data)
 		return "refusal of a" .. refused .. ", " ..
 		       (reasons[op_data] or "reason " .. op_data)
 	end
-	if op == ANSWER then	-- repeats the flags of its request
+	if op == RESPONSE then	-- repeats the flags of its request
 		return what
 	end
 	if has(flags, OLD_TAGGED) then
@@ -251,7 +251,7 @@ local function dissect_data(tvb, pinfo, tree, little)
 	end
 
 	local fits = true
-	if has(flags, CQ_DATA) and not ack and op ~= ANSWER and op ~= DATA then
+	if has(flags, CQ_DATA) and not ack and op ~= RESPONSE and op ~= DATA then
 		fits = take(f.cq_data, 8)
 	end
 	if fits and (op == TAGGED or op == RTS or op == TAGGED_READ or op == TAGGED_WRITE or

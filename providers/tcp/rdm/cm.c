@@ -56,7 +56,7 @@ static enum ktcp_verdict ktcp_rdm_judge(const struct ktcp_peer *peer, const stru
 	       KTCP_REFUSE : KTCP_ACCEPT;
 }
 
-/* What an endpoint says of itself in a request, or in the answer to one */
+/* What an endpoint says of itself in a request, or in the response to one */
 static void ktcp_rdm_say(const struct ktcp_rdm *rdm, struct ktcp_wire_rdm *msg)
 {
 	*msg = (struct ktcp_wire_rdm) {
@@ -103,7 +103,7 @@ static int ktcp_link_refused(const struct ktcp_link *link)
 	return be16_to_cpu(msg.reason) == TCP_WIRE_CTX_NONE ? -ECONNREFUSED : -EALREADY;
 }
 
-/* Notes what the peer's request or answer says that the peer understands */
+/* Notes what the peer's request or response says that the peer understands */
 static void ktcp_link_know_peer(struct ktcp_link *link, const struct ktcp_wire_cm *cm)
 {
 	link->conn.leaves = ktcp_cm_can(cm, TCP_WIRE_CAN_LEAVE);
@@ -114,15 +114,15 @@ static void ktcp_link_know_peer(struct ktcp_link *link, const struct ktcp_wire_c
 }
 
 /**
- * ktcp_link_answered() - Look for the answer to the request
+ * ktcp_link_responded() - Look for the response to the request
  * @link: a connection in KTCP_ASKED, by its worker
  *
  * Context: may sleep.
- * Return: 0: the connection stands; -EAGAIN: the answer is to come; -EALREADY: the peer has
+ * Return: 0: the connection stands; -EAGAIN: the response is to come; -EALREADY: the peer has
  * refused; -ECONNREFUSED: it has no such receive context; another negative errno: the attempt
  * has failed.
  */
-int ktcp_link_answered(struct ktcp_link *link)
+int ktcp_link_responded(struct ktcp_link *link)
 {
 	struct ktcp_conn *conn = &link->conn;
 	int type = ktcp_cm_recv(conn->sk.sock, &conn->cm_msg);
@@ -152,23 +152,23 @@ int ktcp_link_answered(struct ktcp_link *link)
 	return ret;
 }
 
-/* Answers the request of a new connection, and ends the connection if that fails */
-static int ktcp_link_answer(struct ktcp_link *link, struct ktcp_req *req,
-			    const struct ktcp_wire_rdm *msg)
+/* Respond to the request of a new connection, or end the connection if that fails */
+static int ktcp_link_respond(struct ktcp_link *link, struct ktcp_req *req,
+			     const struct ktcp_wire_rdm *msg)
 {
-	struct ktcp_wire_rdm answer;
+	struct ktcp_wire_rdm response;
 	int ret;
 
-	ktcp_rdm_say(link->rdm, &answer);
-	/* libfabric's answers repeat these, too */
-	answer.port = msg->port;
-	answer.features = msg->features & TCP_WIRE_RDM_FIREWALL;
-	if (answer.version > msg->version)
-		answer.version = msg->version;
+	ktcp_rdm_say(link->rdm, &response);
+	/* libfabric's responses repeat these, too */
+	response.port = msg->port;
+	response.features = msg->features & TCP_WIRE_RDM_FIREWALL;
+	if (response.version > msg->version)
+		response.version = msg->version;
 	if (msg->version)
-		answer.version |= TCP_WIRE_RDM_CHECKED;
-	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_CONNRESP, ktcp_conn_can(&link->conn), &answer,
-			   sizeof(answer));
+		response.version |= TCP_WIRE_RDM_CHECKED;
+	ret = ktcp_cm_send(req->sk.sock, TCP_WIRE_CONNRESP, ktcp_conn_can(&link->conn), &response,
+			   sizeof(response));
 	if (ret) {
 		ktcp_link_end(link, -ret);
 		return ret;
@@ -194,7 +194,7 @@ static int ktcp_rdm_accept(struct ktcp_peer *peer, struct ktcp_req *req,
 	link = ktcp_link_new(peer->rdm, &peer->addr);
 	if (!link)
 		return -ENOMEM;
-	ret = ktcp_link_answer(link, req, msg);
+	ret = ktcp_link_respond(link, req, msg);
 	if (ret)
 		return ret;
 	/* Operations that wait for the old connection wait for the new one now */
@@ -223,7 +223,7 @@ static int ktcp_ctx_accept(struct ktcp_rdm *rdm, struct ktcp_req *req,
 	}
 	link->index = ctx->index;
 	ktcp_link_bind(link, ctx);
-	ret = ktcp_link_answer(link, req, &msg->rdm);
+	ret = ktcp_link_respond(link, req, &msg->rdm);
 	if (!ret)
 		ktcp_link_accept(link, NULL, req);
 	return ret;

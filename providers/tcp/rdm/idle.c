@@ -77,7 +77,7 @@ static bool ktcp_idle_is_quiet(struct ktcp_link *link)
 
 	if (conn->rx.state != KTCP_RX_HEADER || conn->rx.have || !ktcp_tx_is_idle(tx) ||
 	    tx->acks || atomic_read(&conn->late_acks) || tx->lent ||
-	    !list_empty(&tx->refusals) || !list_empty(&tx->answers) ||
+	    !list_empty(&tx->refusals) || !list_empty(&tx->responses) ||
 	    !list_empty(&tx->reads) || !list_empty(&tx->acked) ||
 	    !list_empty(&tx->await_cts) || !list_empty(&tx->wanted))
 		return false;

@@ -182,7 +182,7 @@ static int ktcp_link_run(struct ktcp_link *link)
 			return ret;
 		fallthrough;
 	case KTCP_ASKED:
-		ret = ktcp_link_answered(link);
+		ret = ktcp_link_responded(link);
 		if (ret)
 			return ret;
 		fallthrough;

@@ -23,8 +23,8 @@
  *	refused by its host	nobody listens there: the operations end with ECONNREFUSED
  *	refused by the peer	it has a connection with us already, or connects to us itself:
  *				dial again, unless its request comes first
- *	hung up, no answer	its listener was short of something: dial again
- *	no answer in time	it has gone: the operations end with ETIMEDOUT
+ *	hung up, no response	its listener was short of something: dial again
+ *	no response in time	it has gone: the operations end with ETIMEDOUT
  *
  * Between attempts a random time passes, longer with each, so that many peers of one endpoint
  * that is short of something do not come back at once.  KTCP_DIAL_MS after the first attempt

@@ -367,7 +367,7 @@ void ktcp_link_put(struct ktcp_link *link);
 
 /* cm.c */
 void ktcp_link_request(struct ktcp_link *link);
-int ktcp_link_answered(struct ktcp_link *link);
+int ktcp_link_responded(struct ktcp_link *link);
 void ktcp_rdm_asked(struct ktcp_listener *listener, struct ktcp_req *req);
 
 /* rdm.c */

@@ -3,9 +3,9 @@
  * The connection of an endpoint.
  *
  *	fi_connect()	makes a socket and has TCP connect; when TCP has connected, the worker
- *			sends the request (ktcp_dial()), and waits for the answer
- *			(ktcp_answered())
- *	fi_accept()	answers the request that the endpoint was opened with
+ *			sends the request (ktcp_dial()), and waits for the response
+ *			(ktcp_responded())
+ *	fi_accept()	accepts the request that the endpoint was opened with
  *	the end		fi_shutdown(), fi_close(), the peer's end of the stream, a violation by
  *			the peer, a failure of the socket, or a timeout: ktcp_ep_end()
  *
@@ -67,7 +67,7 @@ void ktcp_connect_late(struct work_struct *work)
  * @conn: a connection in KTCP_DIALLING, by its worker
  *
  * Context: may sleep.
- * Return: 0: the answer is to come; -EAGAIN: TCP has not connected yet; another negative
+ * Return: 0: the response is to come; -EAGAIN: TCP has not connected yet; another negative
  * errno: it will not.
  */
 int ktcp_dial(struct ktcp_conn *conn)
@@ -106,14 +106,14 @@ static void ktcp_ep_know_peer(struct ktcp_ep *ep, const struct ktcp_cm_msg *msg)
 }
 
 /**
- * ktcp_answered() - Look for the answer to the request
+ * ktcp_responded() - Look for the response to the request
  * @ep: an endpoint in KTCP_ASKED, by its worker
  *
  * Context: may sleep.
- * Return: 0: the connection stands; -EAGAIN: the answer is to come; another negative
+ * Return: 0: the connection stands; -EAGAIN: the response is to come; another negative
  * errno: the attempt has failed.
  */
-int ktcp_answered(struct ktcp_ep *ep)
+int ktcp_responded(struct ktcp_ep *ep)
 {
 	struct ktcp_conn *conn = &ep->conn;
 	int type = ktcp_cm_recv(conn->sk.sock, &conn->cm_msg);

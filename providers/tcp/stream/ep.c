@@ -133,7 +133,7 @@ static int ktcp_run(struct ktcp_ep *ep)
 			return ret;
 		fallthrough;
 	case KTCP_ASKED:
-		ret = ktcp_answered(ep);
+		ret = ktcp_responded(ep);
 		if (ret)
 			return ret;
 		fallthrough;

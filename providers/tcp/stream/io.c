@@ -4,7 +4,7 @@
  *
  * The worker stops when the socket has neither data nor room.  It is queued by the callbacks of
  * the socket, by a post, by time (alive.c), or by what a message waits for: a receive, a
- * completion, an answer that has been sent.
+ * completion, a response that has been sent.
  *
  * Each direction has a budget for a run of the worker, of messages, bytes and time.  A direction in
  * which there is more to do takes nothing from the other one.  Then the worker lets others run.
@@ -27,9 +27,9 @@
 #include <net/tcp.h>
 #include "stream.h"
 
-static void ktcp_answers_refilled(struct kofi_bufpool *pool)
+static void ktcp_responses_refilled(struct kofi_bufpool *pool)
 {
-	ktcp_kick(container_of(pool, struct ktcp_conn, answers));
+	ktcp_kick(container_of(pool, struct ktcp_conn, responses));
 }
 
 /**
@@ -64,8 +64,8 @@ int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct wor
 		return -ENOMEM;
 	if (!(caps & FI_RMA))
 		return 0;
-	ret = kofi_bufpool_init(&conn->answers, sizeof(struct ktcp_answer), KTCP_ANSWERS,
-				ktcp_answers_refilled);
+	ret = kofi_bufpool_init(&conn->responses, sizeof(struct ktcp_response), KTCP_RESPONSES,
+				ktcp_responses_refilled);
 	if (ret)
 		kfree(conn->linger);
 	return ret;
@@ -79,8 +79,8 @@ int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct wor
  */
 void ktcp_conn_fini(struct ktcp_conn *conn)
 {
-	if (conn->answers.count)
-		kofi_bufpool_destroy(&conn->answers);
+	if (conn->responses.count)
+		kofi_bufpool_destroy(&conn->responses);
 	kfree(conn->linger);
 }
 

@@ -8,26 +8,26 @@
  *
  * A header comes first (KTCP_RX_HEADER).  When it is there (KTCP_RX_START) it may have to
  * wait for what only this side can give: a receive, a completion for remote CQ data, a place
- * among the answers.  Then nothing more is read, and TCP holds the peer back.  The payload
+ * among the responses.  Then nothing more is read, and TCP holds the peer back.  The payload
  * goes from the packets straight to its target.
  *
  * The peer may send anything.  The connection ends upon what the wire does not allow (wire.c),
- * and upon an answer to nothing.  A message that is longer than its receive does not end the
+ * and upon a response to nothing.  A message that is longer than its receive does not end the
  * connection: the receive fails with FI_ETRUNC, and the rest is dropped.
  *
  * A key or a range that no region has, or has no more, ends the connection, too, unless both ends
- * understand refusals (TCP_WIRE_REFUSAL).  Then a read is refused in its turn among the answers,
+ * understand refusals (TCP_WIRE_REFUSAL).  Then a read is refused in its turn among the responses,
  * and the payload of a write is dropped and its acknowledgment follows the refusal.  A write whose
  * client wants no acknowledgment may have been reported as a success already: it ends the
  * connection, as a client must not lose data without an error.  A refusal has a place among the
- * answers (KTCP_ANSWERS), so a peer cannot cause more than that.
+ * responses (KTCP_RESPONSES), so a peer cannot cause more than that.
  *
  * A message that ends a key (FI_REMOTE_INV) does so when it comes, before it has a receive.  One
  * with a wrong key is refused, or ends the connection, as a write is.
  *
- * A read or a write of a tagged receive takes a place among the answers first, and then the
- * receive, if there is one now (ktcp_tagged_take()).  A write is answered by no bytes when its
- * payload is placed.
+ * A read or a write of a tagged receive takes a place among the responses first, and then the
+ * receive, if there is one now (ktcp_tagged_take()).  The response to a write has no bytes, and is
+ * due when its payload is placed.
  *
  * A write holds its regions only while data of the socket are copied (ktcp_rx_write()), as a peer
  * may stop in the middle.  If a region is closed meanwhile, the next piece is refused.
@@ -146,7 +146,7 @@ static void ktcp_rx_next(struct ktcp_conn *conn)
 	rx->state = KTCP_RX_HEADER;
 }
 
-/* The oldest operation that waits for an answer, out of its list */
+/* The oldest operation that waits for a response, out of its list */
 static struct kofi_soft_op *ktcp_rx_op(struct list_head *ops)
 {
 	struct kofi_soft_op *op = list_first_entry_or_null(ops, struct kofi_soft_op, entry);
@@ -208,7 +208,7 @@ static const int ktcp_refusal_err[] = {
 	[TCP_WIRE_REFUSED_SIZE]		= EMSGSIZE,
 };
 
-/* The oldest operation that waits for an answer is refused; false: for no reason that suits it */
+/* The oldest operation that waits for a response is refused; false: for no reason that suits it */
 static bool ktcp_read_refused(struct ktcp_tx *tx, u8 reason)
 {
 	struct kofi_soft_op *op = list_first_entry_or_null(&tx->reads, struct kofi_soft_op, entry);
@@ -236,7 +236,7 @@ static int ktcp_start_refusal(struct ktcp_conn *conn)
 		if (!ktcp_op_refused(&conn->tx, hdr->data, ktcp_refusal_err[hdr->number]))
 			return ktcp_conn_violated(conn, KTCP_BAD_ACK);
 	} else if (!ktcp_read_refused(&conn->tx, hdr->number)) {
-		return ktcp_conn_violated(conn, KTCP_BAD_ANSWER);
+		return ktcp_conn_violated(conn, KTCP_BAD_READ_RSP);
 	}
 	ktcp_rx_next(conn);
 	return 0;
@@ -245,7 +245,7 @@ static int ktcp_start_refusal(struct ktcp_conn *conn)
 /* May the operation that has begun be refused?  Not if its client may know of a success */
 static bool ktcp_may_refuse(const struct ktcp_conn *conn)
 {
-	return conn->refuses && conn->answers.count && ktcp_hdr_wants_ack(&conn->rx.hdr);
+	return conn->refuses && conn->responses.count && ktcp_hdr_wants_ack(&conn->rx.hdr);
 }
 
 /* Drop what is left of the payload; -EAGAIN: there is no place for the refusal now */
@@ -253,7 +253,7 @@ static int ktcp_refuse(struct ktcp_conn *conn, enum ktcp_wire_reason reason)
 {
 	struct ktcp_rx *rx = &conn->rx;
 
-	rx->refusal = kofi_bufpool_get(&conn->answers);
+	rx->refusal = kofi_bufpool_get(&conn->responses);
 	if (!rx->refusal)
 		return -EAGAIN;
 	rx->refusal->reason = reason;
@@ -427,30 +427,30 @@ static int ktcp_start_write(struct ktcp_conn *conn)
 
 static int ktcp_start_read(struct ktcp_conn *conn)
 {
-	struct ktcp_answer *answer;
+	struct ktcp_response *response;
 	int ret;
 
-	if (!conn->answers.count)
+	if (!conn->responses.count)
 		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
-	answer = kofi_bufpool_get(&conn->answers);
-	if (!answer)
+	response = kofi_bufpool_get(&conn->responses);
+	if (!response)
 		return -EAGAIN;
-	ret = ktcp_rx_rma(conn, &answer->rma, FI_REMOTE_READ);
+	ret = ktcp_rx_rma(conn, &response->rma, FI_REMOTE_READ);
 	if (ret && !conn->refuses) {
-		kofi_bufpool_put(&conn->answers, answer);
+		kofi_bufpool_put(&conn->responses, response);
 		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
 	}
-	answer->reason = ret ? TCP_WIRE_REFUSED_ACCESS : 0;
-	answer->tagged = false;
-	answer->rx = NULL;
-	answer->flags = conn->rx.hdr.flags;
-	list_add_tail(&answer->entry, &conn->tx.answers);
+	response->reason = ret ? TCP_WIRE_REFUSED_ACCESS : 0;
+	response->tagged = false;
+	response->rx = NULL;
+	response->flags = conn->rx.hdr.flags;
+	list_add_tail(&response->entry, &conn->tx.responses);
 	ktcp_rx_next(conn);
 	return 0;
 }
 
 /* Take the receive that a tagged read or write names, or note why it is refused */
-static int ktcp_tagged_take(struct ktcp_conn *conn, struct ktcp_answer *answer,
+static int ktcp_tagged_take(struct ktcp_conn *conn, struct ktcp_response *response,
 			    struct kofi_rx **rx)
 {
 	struct kofi_soft_ep *at = ktcp_conn_at(conn);
@@ -473,15 +473,15 @@ static int ktcp_tagged_take(struct ktcp_conn *conn, struct ktcp_answer *answer,
 		return ret;
 	if (ret)
 		*rx = NULL;
-	answer->reason = !ret ? 0 :
+	response->reason = !ret ? 0 :
 			 ret == -ENOMSG ? TCP_WIRE_REFUSED_NONE :
 			 ret == -EMSGSIZE ? TCP_WIRE_REFUSED_SIZE : TCP_WIRE_REFUSED_ACCESS;
-	answer->tagged = true;
-	answer->rx = read ? *rx : NULL;
-	answer->flags = 0;
-	answer->rma.count = 0;
-	answer->rma.len = 0;
-	answer->rma.revocable = false;
+	response->tagged = true;
+	response->rx = read ? *rx : NULL;
+	response->flags = 0;
+	response->rma.count = 0;
+	response->rma.len = 0;
+	response->rma.revocable = false;
 	return 0;
 }
 
@@ -489,43 +489,43 @@ static int ktcp_tagged_take(struct ktcp_conn *conn, struct ktcp_answer *answer,
 static int ktcp_start_tagged(struct ktcp_conn *conn)
 {
 	struct ktcp_rx *rx = &conn->rx;
-	struct ktcp_answer *answer;
+	struct ktcp_response *response;
 	struct kofi_rx *taken;
 	int ret;
 
 	if (!conn->tagged_rma)
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
-	if (!conn->answers.count)
+	if (!conn->responses.count)
 		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
 	if (!ktcp_conn_at(conn) && !conn->upper->await(conn))
 		return -EAGAIN;
-	answer = kofi_bufpool_get(&conn->answers);
-	if (!answer)
+	response = kofi_bufpool_get(&conn->responses);
+	if (!response)
 		return -EAGAIN;
-	ret = ktcp_tagged_take(conn, answer, &taken);
+	ret = ktcp_tagged_take(conn, response, &taken);
 	if (ret) {
-		kofi_bufpool_put(&conn->answers, answer);
+		kofi_bufpool_put(&conn->responses, response);
 		return ret;
 	}
 	if (rx->hdr.op == TCP_WIRE_TAGGED_READ) {
-		list_add_tail(&answer->entry, &conn->tx.answers);
+		list_add_tail(&response->entry, &conn->tx.responses);
 		ktcp_rx_next(conn);
 		return 0;
 	}
-	rx->answer = answer;
+	rx->response = response;
 	rx->rx = taken;
 	rx->state = taken ? KTCP_RX_MSG : KTCP_RX_DROP;
 	return 0;
 }
 
-static int ktcp_start_answer(struct ktcp_conn *conn)
+static int ktcp_start_response(struct ktcp_conn *conn)
 {
 	struct ktcp_rx *rx = &conn->rx;
 	struct kofi_soft_op *op = list_first_entry_or_null(&conn->tx.reads,
 						      struct kofi_soft_op, entry);
 
 	if (!op || rx->hdr.len != (op->kept.type == FI_OP_READ ? op->kept.len : 0))
-		return ktcp_conn_violated(conn, KTCP_BAD_ANSWER);
+		return ktcp_conn_violated(conn, KTCP_BAD_READ_RSP);
 	rx->state = KTCP_RX_READ;
 	return 0;
 }
@@ -566,7 +566,7 @@ static int (*const ktcp_starts[])(struct ktcp_conn *conn) = {
 	[TCP_WIRE_DATA]		= ktcp_rx_data,
 	[TCP_WIRE_WRITE]	= ktcp_start_write,
 	[TCP_WIRE_READ_REQ]	= ktcp_start_read,
-	[TCP_WIRE_READ_RSP]	= ktcp_start_answer,
+	[TCP_WIRE_READ_RSP]	= ktcp_start_response,
 	[TCP_WIRE_REFUSAL]	= ktcp_start_refusal,
 	[TCP_WIRE_TAGGED_READ]	= ktcp_start_tagged,
 	[TCP_WIRE_TAGGED_WRITE]	= ktcp_start_tagged,
@@ -633,12 +633,12 @@ static void ktcp_refusal_due(struct ktcp_conn *conn)
 }
 
 /* All of the payload of a tagged write has come */
-static void ktcp_answer_due(struct ktcp_conn *conn)
+static void ktcp_response_due(struct ktcp_conn *conn)
 {
 	struct ktcp_rx *rx = &conn->rx;
 
-	list_add_tail(&rx->answer->entry, &conn->tx.answers);
-	rx->answer = NULL;
+	list_add_tail(&rx->response->entry, &conn->tx.responses);
+	rx->response = NULL;
 }
 
 /* All of the payload is where it belongs */
@@ -662,8 +662,8 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 	case KTCP_RX_DROP:
 		if (rx->refusal)
 			ktcp_refusal_due(conn);
-		if (rx->answer)
-			ktcp_answer_due(conn);
+		if (rx->response)
+			ktcp_response_due(conn);
 		ktcp_rx_next(conn);
 		if (rx->rx)
 			kofi_rx_complete(rx->rx);
@@ -956,10 +956,10 @@ void ktcp_rx_abort(struct ktcp_conn *conn, int err)
 		kofi_soft_event_put(conn->at, rx->event);
 	rx->event = NULL;
 	if (rx->refusal)
-		kofi_bufpool_put(&conn->answers, rx->refusal);
+		kofi_bufpool_put(&conn->responses, rx->refusal);
 	rx->refusal = NULL;
-	if (rx->answer)
-		kofi_bufpool_put(&conn->answers, rx->answer);
-	rx->answer = NULL;
+	if (rx->response)
+		kofi_bufpool_put(&conn->responses, rx->response);
+	rx->response = NULL;
 	rx->state = KTCP_RX_HEADER;
 }

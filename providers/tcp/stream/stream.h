@@ -29,7 +29,7 @@
  *
  * A connection ends in one place, too.  ktcp_ep_end() notes the end and queues the work item.
  * The worker then gives everything back: operations, the message that was being received,
- * answers that were due, and the socket.
+ * responses that were due, and the socket.
  *
  * Locks, from the outside to the inside:
  *
@@ -81,7 +81,7 @@
 #define KTCP_GATHER		16	/* most messages that one call of sendmsg() takes */
 #define KTCP_GATHER_HDRS	640	/* bytes of their headers */
 #define KTCP_GATHER_BYTES	SZ_64K	/* bytes of them, as long as the limit is not exceeded */
-#define KTCP_ANSWERS		16	/* reads of a peer that are being answered, and refusals */
+#define KTCP_RESPONSES		16	/* to reads of a peer, and refusals */
 #define KTCP_MIN_MULTI		64	/* FI_OPT_MIN_MULTI_RECV, bytes */
 #define KTCP_GREETINGS		128	/* connections of a listener without a request yet */
 #define KTCP_GREETING_MS	10000	/* time until their request must be there */
@@ -181,13 +181,13 @@ struct seq_file;
  * @KTCP_TX_IDLE: nothing
  * @KTCP_TX_ACK: a header alone: an acknowledgment, TCP_WIRE_CTS, TCP_WIRE_REFUSAL or
  *	TCP_WIRE_LEAVE
- * @KTCP_TX_ANSWER: the answer to a read
+ * @KTCP_TX_RESPONSE: the response to a read
  * @KTCP_TX_OP: an operation
  */
 enum ktcp_tx_kind {
 	KTCP_TX_IDLE,
 	KTCP_TX_ACK,
-	KTCP_TX_ANSWER,
+	KTCP_TX_RESPONSE,
 	KTCP_TX_OP,
 };
 
@@ -196,7 +196,7 @@ enum ktcp_tx_kind {
  * @ubuf: counts the references to its pages
  * @entry: in &ktcp_conn.zc_done, when that count is 0
  * @conn: its connection
- * @kind: KTCP_TX_ANSWER or KTCP_TX_OP
+ * @kind: KTCP_TX_RESPONSE or KTCP_TX_OP
  * @sent: the socket has all of it
  * @lent: some of its pages went to TCP without a copy
  * @copied: the network stack has copied some of those pages
@@ -217,7 +217,7 @@ struct ktcp_zc {
  * struct ktcp_op - An operation
  * @soft: the common part
  * @zc: its payload
- * @waits: how many things it waits for: one is that it is sent, acknowledged or answered, the
+ * @waits: how many things it waits for: one is that it is sent, acknowledged or responded to, the
  *	second that TCP lets go of its pages
  * @err: positive error code, if one of these has failed
  * @number: number of its RTS (rts.c); 0: its payload is sent at once
@@ -235,8 +235,8 @@ struct ktcp_op {
 };
 
 /**
- * struct ktcp_answer - The answer to a read or a tagged write by the peer, or a refusal
- * @entry: in ktcp_tx.answers, in ktcp_tx.unacked, or in ktcp_tx.refusals
+ * struct ktcp_response - The response to a read or a tagged write by the peer, or a refusal
+ * @entry: in ktcp_tx.responses, in ktcp_tx.unacked, or in ktcp_tx.refusals
  * @zc: its payload
  * @flags: TCP_WIRE_SAVE and TCP_WIRE_COMMIT of the request
  * @reason: enum ktcp_wire_reason: the operation is refused, and there is no target; or 0
@@ -246,7 +246,7 @@ struct ktcp_op {
  * @rma: regions that the peer reads, or saves
  * @loan: TCP has pages of @rma, if the payload is sent without a copy
  */
-struct ktcp_answer {
+struct ktcp_response {
 	struct list_head	entry;
 	struct ktcp_zc		zc;
 	u16			flags;
@@ -305,13 +305,13 @@ struct ktcp_gather {
  * @id: number of the next header
  * @count: messages that have begun; TCP_WIRE_LEAVE does not count
  * @begun: an operation has begun to be sent
- * @refusals: struct ktcp_answer: refusals of writes, which go before their acknowledgments
+ * @refusals: struct ktcp_response: refusals of writes, which go before their acknowledgments
  * @acks: acknowledgments that are due
- * @answers: struct ktcp_answer, oldest first
- * @unacked: struct ktcp_answer whose pages TCP has not let go of, and that the socket has
- * @answered: the last answer was sent behind the last operation
- * @reads: struct kofi_soft_op that wait for an answer, oldest first: reads and tagged writes
- * @asked: number of operations that have begun, and that the peer has not answered
+ * @responses: struct ktcp_response, oldest first
+ * @unacked: struct ktcp_response whose pages TCP has not let go of, and that the socket has
+ * @responded: the last response was sent behind the last operation
+ * @reads: struct kofi_soft_op that wait for a response, oldest first: reads and tagged writes
+ * @asked: number of operations that have begun, and that have no response yet
  * @acked: struct kofi_soft_op that wait for an acknowledgment, oldest first
  * @acknowledged: acknowledgments that have come: the number of the first of @acked
  * @await_cts: struct kofi_soft_op whose RTS was sent, and whose CTS has not come, oldest first
@@ -334,9 +334,9 @@ struct ktcp_tx {
 	u32			acks;
 	u32			acknowledged;
 	struct list_head	refusals;
-	struct list_head	answers;
+	struct list_head	responses;
 	struct list_head	unacked;
-	bool			answered;
+	bool			responded;
 	struct list_head	reads;
 	unsigned int		asked;
 	struct list_head	acked;
@@ -354,7 +354,7 @@ struct ktcp_tx {
  * @KTCP_RX_START: a header is there; what it needs may not be (a receive, an event)
  * @KTCP_RX_MSG: the payload of a message goes to its receive
  * @KTCP_RX_WRITE: the payload of a write goes to its regions
- * @KTCP_RX_READ: the payload of an answer goes to its operation
+ * @KTCP_RX_READ: the payload of a response goes to its operation
  * @KTCP_RX_DROP: what a receive has no room for, or nobody wants, is dropped
  * @KTCP_RX_UNEXP: the payload of a message is kept for its receive, which is to come
  * @KTCP_RX_PARKED: the payload of a message stays in the socket until its receive has come
@@ -404,7 +404,7 @@ struct ktcp_block {
  * @kvec: where the payload of @unexp goes
  * @rma: target of a write
  * @refusal: of the write, or the message, whose payload is being dropped, or NULL
- * @answer: to the tagged write whose payload comes, or is being dropped, or NULL
+ * @response: to the tagged write whose payload comes, or is being dropped, or NULL
  * @event: completion of a write with remote CQ data, or NULL
  */
 struct ktcp_rx {
@@ -423,8 +423,8 @@ struct ktcp_rx {
 	struct ktcp_unexp	*unexp;
 	struct kvec		kvec;
 	struct kofi_rma		rma;
-	struct ktcp_answer	*refusal;
-	struct ktcp_answer	*answer;
+	struct ktcp_response	*refusal;
+	struct ktcp_response	*response;
 	struct kofi_soft_event	*event;
 };
 
@@ -533,7 +533,7 @@ struct ktcp_upper {
  * enum ktcp_phase - Where a connection is, for the worker
  * @KTCP_IDLE: there is no socket yet
  * @KTCP_DIALLING: TCP connects
- * @KTCP_ASKED: the answer to the request is to come
+ * @KTCP_ASKED: the response to the request is to come
  * @KTCP_OPEN: data flow
  * @KTCP_OVER: the worker has given everything back
  */
@@ -566,9 +566,9 @@ enum ktcp_phase {
  * @refuses: the peer understands TCP_WIRE_REFUSAL; set before KTCP_OPEN
  * @declines: and TCP_WIRE_OF_RTS, by which an RTS is refused; set before KTCP_OPEN
  * @tagged_rma: and TCP_WIRE_TAGGED_READ and _WRITE; set before KTCP_OPEN
- * @few_reads: no more than KTCP_ANSWERS operations that the peer answers are under way; set before
- *	KTCP_OPEN
- * @answers: struct ktcp_answer; none without FI_RMA
+ * @few_reads: no more than KTCP_RESPONSES operations that have a response are under way; set
+ *	before KTCP_OPEN
+ * @responses: struct ktcp_response; none without FI_RMA
  * @run: held by the worker, or the call of a client, that sends or receives
  * @cq: queue whose worker takes a turn when data have come, or NULL; set at KTCP_OPEN
  * @turn: a turn by the worker of @cq; has a reference to the endpoint, or to the
@@ -590,7 +590,7 @@ enum ktcp_phase {
  * @tx: the sending half
  * @rx: the receiving half
  * @alive: whether the peer is still there
- * @cm_msg: the request's data, then the peer's answer
+ * @cm_msg: the request's data, then the peer's response
  */
 struct ktcp_conn {
 	struct kofi_soft_ep	*soft;
@@ -611,7 +611,7 @@ struct ktcp_conn {
 	bool			declines;
 	bool			tagged_rma;
 	bool			few_reads;
-	struct kofi_bufpool	answers;
+	struct kofi_bufpool	responses;
 	struct mutex		run;		/* see above */
 	struct kofi_cq		*cq;
 	struct kofi_cq_turn	turn;
@@ -767,7 +767,7 @@ int ktcp_dial(struct ktcp_conn *conn);
 int ktcp_pick_cpu(const struct kofi_soft_ep *soft);
 int ktcp_sock_dial(struct kofi_soft_ep *soft, struct sockaddr_storage *src,
 		   struct sockaddr_storage *dest, u32 tclass, struct socket **sock);
-int ktcp_answered(struct ktcp_ep *ep);
+int ktcp_responded(struct ktcp_ep *ep);
 
 /* listen.c */
 void ktcp_req_free(struct ktcp_req *req);
@@ -896,7 +896,7 @@ static inline u64 ktcp_conn_can(const struct ktcp_conn *conn)
 {
 	if (!conn->upper)
 		return KTCP_CAN_MSG;
-	return KTCP_CAN_RDM | (conn->answers.count ? KTCP_CAN_RDM_RMA : 0);
+	return KTCP_CAN_RDM | (conn->responses.count ? KTCP_CAN_RDM_RMA : 0);
 }
 
 /* Is it a read or a write of a tagged receive? */
@@ -905,16 +905,16 @@ static inline bool ktcp_op_is_access(const struct kofi_kept_op *kept)
 	return kept->flags & FI_TAGGED;
 }
 
-/* Is it answered by the peer, in the order of requests? */
-static inline bool ktcp_op_has_answer(const struct kofi_kept_op *kept)
+/* Does the peer respond to it, in the order of requests? */
+static inline bool ktcp_op_has_response(const struct kofi_kept_op *kept)
 {
 	return kept->type == FI_OP_READ || ktcp_op_is_access(kept);
 }
 
 /*
  * Of two ends, the one that has accepted does not ask for more than the peer has places for.  So
- * the peer goes on receiving, and takes the answers that this end has for it.  If neither end did,
- * each might wait for a place, and receive nothing.  What is not kOFI receives always.
+ * the peer goes on receiving, and takes the responses that this end has for it.  If neither end
+ * did, each might wait for a place, and receive nothing.  What is not kOFI receives always.
  */
 static inline bool ktcp_accepts_few(const struct ktcp_wire_cm *request)
 {

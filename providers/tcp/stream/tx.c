@@ -3,13 +3,13 @@
  * The sending half of a connection, run by the holder of ktcp_conn.run.
  *
  * The next message is, in this order, the refusal of a write, an acknowledgment, TCP_WIRE_CTS, the
- * refusal of an RTS, an answer to a read by the peer, or the refusal of the read, TCP_WIRE_LEAVE,
- * a payload that the peer wants, or the oldest posted operation.  Behind an answer goes an
+ * refusal of an RTS, a response to a read by the peer, or the refusal of the read, TCP_WIRE_LEAVE,
+ * a payload that the peer wants, or the oldest posted operation.  Behind a response goes an
  * operation, if there is one: a peer that reads all the time does not keep this end from sending.
  *
  * One call gives the socket up to KTCP_GATHER short messages with their headers, and the header
  * of a long one (ktcp_gather()).  What the socket does not take stays gathered, and is sent before
- * anything else begins.  A long payload, or that of an answer, goes piece by piece
+ * anything else begins.  A long payload, or that of a response, goes piece by piece
  * (ktcp_tx_payload()).  The call has MSG_MORE if more follows at once, so TCP makes full segments
  * of what is queued.
  *
@@ -19,15 +19,15 @@
  * when the peer acknowledges it; acknowledgments come in the order of arrival.  A save (FI_SAVE)
  * has no payload, and is otherwise sent as an operation of its kind.  A long message is sent
  * without a copy (zerocopy.c), and has not completed before TCP has let go of its pages.  A read
- * has completed when its answer is there; answers come in the order of requests.  So has a write
- * of a tagged receive, whose answer has no bytes.
+ * has completed when its response is there; responses come in the order of requests.  So has a
+ * write of a tagged receive, whose response has no bytes.
  *
- * An answer holds its regions only while the socket takes a piece of it (ktcp_tx_answer()), as a
- * peer may take it as slowly as it likes.  If a region is closed before the answer begins, the read
- * is refused; if it is closed later, the next piece ends the connection, as the header has promised
- * the bytes.  Pages that TCP has are lent to it, so the close waits until it has let go of them.
- * That must not depend on the peer either: the close has ktcp_tx_recall() end the connection, and
- * with it what TCP has not sent.
+ * A response holds its regions only while the socket takes a piece of it (ktcp_tx_response()), as
+ * a peer may take it as slowly as it likes.  If a region is closed before the response begins, the
+ * read is refused; if it is closed later, the next piece ends the connection, as the header has
+ * promised the bytes.  Pages that TCP has are lent to it, so the close waits until it has let go of
+ * them.  That must not depend on the peer either: the close has ktcp_tx_recall() end the
+ * connection, and with it what TCP has not sent.
  */
 #include <linux/module.h>
 #include <linux/tcp.h>
@@ -43,7 +43,7 @@
 void ktcp_tx_init(struct ktcp_tx *tx)
 {
 	INIT_LIST_HEAD(&tx->refusals);
-	INIT_LIST_HEAD(&tx->answers);
+	INIT_LIST_HEAD(&tx->responses);
 	INIT_LIST_HEAD(&tx->unacked);
 	INIT_LIST_HEAD(&tx->reads);
 	INIT_LIST_HEAD(&tx->acked);
@@ -51,14 +51,14 @@ void ktcp_tx_init(struct ktcp_tx *tx)
 	INIT_LIST_HEAD(&tx->wanted);
 }
 
-static struct ktcp_answer *ktcp_first_answer(struct ktcp_tx *tx)
+static struct ktcp_response *ktcp_first_response(struct ktcp_tx *tx)
 {
-	return list_first_entry(&tx->answers, struct ktcp_answer, entry);
+	return list_first_entry(&tx->responses, struct ktcp_response, entry);
 }
 
-static size_t ktcp_answer_len(const struct ktcp_answer *answer)
+static size_t ktcp_response_len(const struct ktcp_response *response)
 {
-	return answer->rx ? kofi_rx_len(answer->rx) : answer->rma.len;
+	return response->rx ? kofi_rx_len(response->rx) : response->rma.len;
 }
 
 static void ktcp_op_hdr(struct kofi_soft_op *op, struct ktcp_hdr *hdr)
@@ -130,8 +130,8 @@ struct kofi_soft_op *ktcp_next_posted(struct ktcp_conn *conn, bool busy)
 		op = NULL;
 	if (op && conn->rendezvous && !conn->upper->may_begin(conn, &op->kept))
 		op = NULL;
-	if (op && conn->few_reads && conn->tx.asked == KTCP_ANSWERS &&
-	    ktcp_op_has_answer(&op->kept))
+	if (op && conn->few_reads && conn->tx.asked == KTCP_RESPONSES &&
+	    ktcp_op_has_response(&op->kept))
 		op = NULL;
 	if (op)
 		list_del(&op->entry);
@@ -158,23 +158,23 @@ void ktcp_op_put(struct kofi_soft_op *soft, int err)
 		kofi_soft_op_done(soft, op->err);
 }
 
-static void ktcp_answer_done(struct ktcp_conn *conn, struct ktcp_answer *answer, int err)
+static void ktcp_response_done(struct ktcp_conn *conn, struct ktcp_response *response, int err)
 {
 	struct kofi_soft_ep *at;
 
 	/* A receive counts as one, and not as an access of a region */
-	if (answer->rx && err) {
-		kofi_rx_fail(answer->rx, 0, err, 0);
-	} else if (answer->rx) {
-		kofi_rx_complete(answer->rx);
-	} else if (err || answer->tagged) {
-		kofi_rma_put(&answer->rma);
+	if (response->rx && err) {
+		kofi_rx_fail(response->rx, 0, err, 0);
+	} else if (response->rx) {
+		kofi_rx_complete(response->rx);
+	} else if (err || response->tagged) {
+		kofi_rma_put(&response->rma);
 	} else {
 		at = ktcp_conn_at(conn) ? : conn->soft;
-		kofi_ep_count(&at->kep, FI_REMOTE_READ, 0, answer->rma.len);
-		kofi_rma_done(&answer->rma, 0);
+		kofi_ep_count(&at->kep, FI_REMOTE_READ, 0, response->rma.len);
+		kofi_rma_done(&response->rma, 0);
 	}
-	kofi_bufpool_put(&conn->answers, answer);
+	kofi_bufpool_put(&conn->responses, response);
 }
 
 /**
@@ -187,45 +187,45 @@ static void ktcp_answer_done(struct ktcp_conn *conn, struct ktcp_answer *answer,
  */
 void ktcp_tx_let_go(struct ktcp_conn *conn, struct ktcp_zc *zc, int err)
 {
-	struct ktcp_answer *answer;
+	struct ktcp_response *response;
 
 	conn->tx.zcs--;
 	if (zc->kind == KTCP_TX_OP) {
 		conn->tx.lent--;
 		ktcp_op_put(&container_of(zc, struct ktcp_op, zc)->soft, err);
 	} else {
-		answer = container_of(zc, struct ktcp_answer, zc);
-		list_del(&answer->entry);
-		kofi_rma_return(&answer->rma, &answer->loan);
-		ktcp_answer_done(conn, answer, err);
+		response = container_of(zc, struct ktcp_response, zc);
+		list_del(&response->entry);
+		kofi_rma_return(&response->rma, &response->loan);
+		ktcp_response_done(conn, response, err);
 		kofi_soft_ep_put(conn->soft);
 	}
 }
 
 /* The client wants a region back; with a lock held, so the worker sees to it */
-static void ktcp_answer_recall(struct kofi_rma_loan *loan)
+static void ktcp_response_recall(struct kofi_rma_loan *loan)
 {
-	struct ktcp_conn *conn = container_of(loan, struct ktcp_answer, loan)->zc.conn;
+	struct ktcp_conn *conn = container_of(loan, struct ktcp_response, loan)->zc.conn;
 
 	WRITE_ONCE(conn->recalled, true);
 	ktcp_kick(conn);
 }
 
-/* May TCP have pages of an answer?  If so, the answer also has a reference to the endpoint */
-static bool ktcp_answer_lend(struct ktcp_conn *conn, struct ktcp_answer *answer)
+/* May TCP have pages of a response?  If so, the response also has a reference to the endpoint */
+static bool ktcp_response_lend(struct ktcp_conn *conn, struct ktcp_response *response)
 {
 	/* Otherwise the endpoint is being closed, and waits for nobody any more */
 	if (!kofi_soft_ep_try_get(conn->soft))
 		return false;
-	answer->loan.recall = ktcp_answer_recall;
-	if (kofi_rma_lend(&answer->rma, &answer->loan))
+	response->loan.recall = ktcp_response_recall;
+	if (kofi_rma_lend(&response->rma, &response->loan))
 		return true;
 	kofi_soft_ep_put(conn->soft);
 	return false;
 }
 
 /**
- * ktcp_tx_recall() - Look for answers whose regions a client wants back
+ * ktcp_tx_recall() - Look for responses whose regions a client wants back
  * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
  *
  * What the peer's TCP has acknowledged is let go of by this machine, soon.
@@ -236,18 +236,18 @@ static bool ktcp_answer_lend(struct ktcp_conn *conn, struct ktcp_answer *answer)
 int ktcp_tx_recall(struct ktcp_conn *conn)
 {
 	struct ktcp_tx *tx = &conn->tx;
-	struct ktcp_answer *answer;
+	struct ktcp_response *response;
 	u32 acked;
 
 	lockdep_assert_held(&conn->run);
-	/* Pairs with ktcp_answer_recall(): a recall that comes later sets it again */
+	/* Pairs with ktcp_response_recall(): a recall that comes later sets it again */
 	xchg(&conn->recalled, false);
 	ktcp_zc_reap(conn);
-	if (tx->kind == KTCP_TX_ANSWER && kofi_rma_is_recalled(&ktcp_first_answer(tx)->rma))
+	if (tx->kind == KTCP_TX_RESPONSE && kofi_rma_is_recalled(&ktcp_first_response(tx)->rma))
 		return -EACCES;
 	acked = READ_ONCE(tcp_sk(conn->sk.sock->sk)->snd_una);
-	list_for_each_entry(answer, &tx->unacked, entry)
-		if (before(acked, answer->zc.end_seq) && kofi_rma_is_recalled(&answer->rma))
+	list_for_each_entry(response, &tx->unacked, entry)
+		if (before(acked, response->zc.end_seq) && kofi_rma_is_recalled(&response->rma))
 			return -EACCES;
 	return 0;
 }
@@ -263,7 +263,7 @@ static bool ktcp_rma_has_key(const struct kofi_rma *rma, u64 key)
 }
 
 /**
- * ktcp_tx_is_read() - Return true if the peer has not got all of an answer from a region
+ * ktcp_tx_is_read() - Return true if the peer has not got all of a response from a region
  * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
  * @key: of the region, whose pages are lent to TCP
  *
@@ -273,14 +273,14 @@ static bool ktcp_rma_has_key(const struct kofi_rma *rma, u64 key)
 bool ktcp_tx_is_read(struct ktcp_conn *conn, u64 key)
 {
 	struct ktcp_tx *tx = &conn->tx;
-	struct ktcp_answer *answer;
+	struct ktcp_response *response;
 	u32 acked = READ_ONCE(tcp_sk(conn->sk.sock->sk)->snd_una);
 
 	lockdep_assert_held(&conn->run);
-	if (tx->kind == KTCP_TX_ANSWER && ktcp_rma_has_key(&ktcp_first_answer(tx)->rma, key))
+	if (tx->kind == KTCP_TX_RESPONSE && ktcp_rma_has_key(&ktcp_first_response(tx)->rma, key))
 		return true;
-	list_for_each_entry(answer, &tx->unacked, entry)
-		if (before(acked, answer->zc.end_seq) && ktcp_rma_has_key(&answer->rma, key))
+	list_for_each_entry(response, &tx->unacked, entry)
+		if (before(acked, response->zc.end_seq) && ktcp_rma_has_key(&response->rma, key))
 			return true;
 	return false;
 }
@@ -295,15 +295,15 @@ static void ktcp_tx_begin_zc(struct ktcp_conn *conn)
 	if (tx->kind == KTCP_TX_ACK)
 		return;
 	/* TCP would keep pages that may be taken back */
-	if (tx->kind == KTCP_TX_ANSWER && ktcp_first_answer(tx)->rma.revocable)
+	if (tx->kind == KTCP_TX_RESPONSE && ktcp_first_response(tx)->rma.revocable)
 		return;
-	zc = tx->kind == KTCP_TX_OP ? &to_ktcp_op(tx->op)->zc : &ktcp_first_answer(tx)->zc;
+	zc = tx->kind == KTCP_TX_OP ? &to_ktcp_op(tx->op)->zc : &ktcp_first_response(tx)->zc;
 	if (!ktcp_zc_begin(conn, zc, tx->left))
 		return;
 	if (tx->kind == KTCP_TX_OP) {
 		to_ktcp_op(tx->op)->waits++;
 		tx->lent++;
-	} else if (!ktcp_answer_lend(conn, ktcp_first_answer(tx))) {
+	} else if (!ktcp_response_lend(conn, ktcp_first_response(tx))) {
 		return;
 	}
 	zc->kind = tx->kind;
@@ -355,71 +355,71 @@ static struct kofi_soft_op *ktcp_tx_next_op(struct ktcp_conn *conn)
 		return NULL;
 	top = to_ktcp_op(op);
 	ktcp_op_begin(conn, top);
-	tx->asked += ktcp_op_has_answer(&op->kept);
+	tx->asked += ktcp_op_has_response(&op->kept);
 	if (conn->rendezvous)
 		top->number = conn->upper->number(conn, &op->kept);
 	return op;
 }
 
-/* All answers to reads before a save have been sent; false: the connection is over */
-static bool ktcp_answer_save(struct ktcp_conn *conn, struct ktcp_answer *answer)
+/* All responses to reads before a save have been sent; false: the connection is over */
+static bool ktcp_response_save(struct ktcp_conn *conn, struct ktcp_response *response)
 {
-	if (!(answer->flags & TCP_WIRE_SAVE))
+	if (!(response->flags & TCP_WIRE_SAVE))
 		return true;
-	if (!kofi_rma_save(&answer->rma, answer->flags & TCP_WIRE_COMMIT))
+	if (!kofi_rma_save(&response->rma, response->flags & TCP_WIRE_COMMIT))
 		return true;
 	conn->failed = ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
 	return false;
 }
 
-/* Is an answer the next message?  If not, tx->op is the operation whose turn it is, or NULL */
-static bool ktcp_tx_answers_next(struct ktcp_conn *conn)
+/* Is a response the next message?  If not, tx->op is the operation whose turn it is, or NULL */
+static bool ktcp_tx_responses_next(struct ktcp_conn *conn)
 {
 	struct ktcp_tx *tx = &conn->tx;
 
 	tx->op = NULL;
-	if (list_empty(&tx->answers))
+	if (list_empty(&tx->responses))
 		return false;
-	if (tx->answered)
+	if (tx->responded)
 		tx->op = ktcp_tx_next_op(conn);
 	return !tx->op;
 }
 
 /* Return true if the read is to be refused: its target was none, or has ended since the request */
-static bool ktcp_answer_is_refused(const struct ktcp_conn *conn, struct ktcp_answer *answer)
+static bool ktcp_response_is_refused(const struct ktcp_conn *conn, struct ktcp_response *response)
 {
-	if (!answer->reason && conn->refuses && unlikely(kofi_rma_is_recalled(&answer->rma))) {
-		kofi_rma_put(&answer->rma);
-		answer->reason = TCP_WIRE_REFUSED_ACCESS;
+	if (!response->reason && conn->refuses && unlikely(kofi_rma_is_recalled(&response->rma))) {
+		kofi_rma_put(&response->rma);
+		response->reason = TCP_WIRE_REFUSED_ACCESS;
 	}
-	return answer->reason;
+	return response->reason;
 }
 
 /* Fill in the header of a refusal, and forget the refusal */
-static void ktcp_tx_refuse(struct ktcp_conn *conn, struct ktcp_answer *answer,
+static void ktcp_tx_refuse(struct ktcp_conn *conn, struct ktcp_response *response,
 			   struct ktcp_hdr *hdr)
 {
 	conn->tx.kind = KTCP_TX_ACK;
 	hdr->op = TCP_WIRE_REFUSAL;
-	hdr->number = answer->reason;
-	list_del(&answer->entry);
-	kofi_bufpool_put(&conn->answers, answer);
+	hdr->number = response->reason;
+	list_del(&response->entry);
+	kofi_bufpool_put(&conn->responses, response);
 }
 
-/* The answer to a read is the next message, or its refusal; returns as ktcp_answer_save() */
-static bool ktcp_tx_begin_answer(struct ktcp_conn *conn, struct ktcp_hdr *hdr)
+/* The response to a read is the next message, or its refusal; returns as ktcp_response_save() */
+static bool ktcp_tx_begin_response(struct ktcp_conn *conn, struct ktcp_hdr *hdr)
 {
-	struct ktcp_answer *answer = ktcp_first_answer(&conn->tx);
+	struct ktcp_response *response = ktcp_first_response(&conn->tx);
 
-	if (unlikely(ktcp_answer_is_refused(conn, answer))) {
-		ktcp_tx_refuse(conn, answer, hdr);
+	if (unlikely(ktcp_response_is_refused(conn, response))) {
+		ktcp_tx_refuse(conn, response, hdr);
 		return true;
 	}
-	if (!ktcp_answer_save(conn, answer))
+	if (!ktcp_response_save(conn, response))
 		return false;
-	conn->tx.kind = KTCP_TX_ANSWER;
+	conn->tx.kind = KTCP_TX_RESPONSE;
 	hdr->op = TCP_WIRE_READ_RSP;
-	hdr->len = ktcp_answer_len(answer);
+	hdr->len = ktcp_response_len(response);
 	return true;
 }
 
@@ -437,11 +437,11 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 {
 	struct ktcp_tx *tx = &conn->tx;
 	struct ktcp_gather *gather = &tx->gather;
-	struct ktcp_answer *refusal;
+	struct ktcp_response *refusal;
 	struct ktcp_hdr hdr = {};
 	size_t len;
 
-	refusal = list_first_entry_or_null(&tx->refusals, struct ktcp_answer, entry);
+	refusal = list_first_entry_or_null(&tx->refusals, struct ktcp_response, entry);
 	if (atomic_read(&conn->late_acks))
 		tx->acks += atomic_xchg(&conn->late_acks, 0);
 	if (unlikely(refusal)) {
@@ -455,9 +455,9 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 		hdr.ack = true;
 	} else if (conn->rendezvous && conn->upper->signal(conn, &hdr)) {
 		tx->kind = KTCP_TX_ACK;
-	} else if (ktcp_tx_answers_next(conn)) {
-		tx->answered = true;
-		if (!ktcp_tx_begin_answer(conn, &hdr))
+	} else if (ktcp_tx_responses_next(conn)) {
+		tx->responded = true;
+		if (!ktcp_tx_begin_response(conn, &hdr))
 			return false;
 	} else if (!tx->op && conn->leave_due) {
 		tx->kind = KTCP_TX_ACK;
@@ -472,7 +472,7 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 		if (!tx->op)
 			return false;
 		tx->kind = KTCP_TX_OP;
-		tx->answered = false;
+		tx->responded = false;
 		ktcp_op_hdr(tx->op, &hdr);
 	}
 	if (!(hdr.flags & TCP_WIRE_LEAVE))
@@ -495,26 +495,26 @@ static int ktcp_tx_flags(struct ktcp_conn *conn, bool last)
 {
 	struct ktcp_tx *tx = &conn->tx;
 
-	tx->held = !last || tx->acks || !list_empty(&tx->answers) || tx->more;
+	tx->held = !last || tx->acks || !list_empty(&tx->responses) || tx->more;
 	return MSG_DONTWAIT | MSG_NOSIGNAL | (tx->held ? MSG_MORE : 0);
 }
 
 /* Point tx->iter at the next part of the payload */
 static void ktcp_tx_part(struct ktcp_tx *tx)
 {
-	const struct ktcp_answer *answer;
+	const struct ktcp_response *response;
 	size_t done;
 
 	if (tx->kind == KTCP_TX_OP) {
 		kofi_kept_next(&tx->op->kept, ITER_SOURCE, &tx->iter);
 		return;
 	}
-	answer = ktcp_first_answer(tx);
-	done = ktcp_answer_len(answer) - tx->left;
-	if (answer->rx)
-		kofi_rx_source(answer->rx, done, &tx->iter);
+	response = ktcp_first_response(tx);
+	done = ktcp_response_len(response) - tx->left;
+	if (response->rx)
+		kofi_rx_source(response->rx, done, &tx->iter);
 	else
-		kofi_rma_iter(&answer->rma, ITER_SOURCE, done, SIZE_MAX, &tx->iter);
+		kofi_rma_iter(&response->rma, ITER_SOURCE, done, SIZE_MAX, &tx->iter);
 }
 
 /*
@@ -523,7 +523,7 @@ static void ktcp_tx_part(struct ktcp_tx *tx)
  */
 static bool ktcp_gather_payload(struct ktcp_tx *tx)
 {
-	if (tx->kind == KTCP_TX_ANSWER || tx->zc || tx->left > KTCP_COPY_MAX)
+	if (tx->kind == KTCP_TX_RESPONSE || tx->zc || tx->left > KTCP_COPY_MAX)
 		return false;
 	if (!tx->left)
 		return true;
@@ -541,7 +541,7 @@ static bool ktcp_op_waits(struct kofi_soft_op *op)
 {
 	const struct ktcp_op *top = to_ktcp_op(op);
 
-	return ktcp_op_has_answer(&op->kept) || op->kept.flags & KTCP_ACKED ||
+	return ktcp_op_has_response(&op->kept) || op->kept.flags & KTCP_ACKED ||
 	       (top->number && !top->wanted);
 }
 
@@ -558,7 +558,7 @@ static bool ktcp_posted_is_next(struct ktcp_conn *conn)
 {
 	const struct ktcp_tx *tx = &conn->tx;
 
-	if (tx->acks || atomic_read(&conn->late_acks) || !list_empty(&tx->answers) ||
+	if (tx->acks || atomic_read(&conn->late_acks) || !list_empty(&tx->responses) ||
 	    !list_empty(&tx->refusals) || conn->leave_due || conn->leaving ||
 	    !list_empty(&tx->wanted))
 		return false;
@@ -623,7 +623,7 @@ static void ktcp_gather_plain(struct ktcp_conn *conn, unsigned int most)
 	if (!conn->soft->ctxs)
 		gather->plain = gather->count;
 	if (gather->count)
-		tx->answered = false;
+		tx->responded = false;
 	for (i = 0; i < gather->count; i++) {
 		top = to_ktcp_op(gather->msg[i].op);
 		ktcp_op_begin(conn, top);
@@ -683,7 +683,7 @@ static void ktcp_op_sent(struct ktcp_conn *conn, struct kofi_soft_op *op)
 	}
 	if (to_ktcp_op(op)->number)
 		conn->upper->sent(conn, to_ktcp_op(op)->number);
-	if (ktcp_op_has_answer(&op->kept))
+	if (ktcp_op_has_response(&op->kept))
 		list_add_tail(&op->entry, &tx->reads);
 	else if (op->kept.flags & KTCP_ACKED)
 		list_add_tail(&op->entry, &tx->acked);
@@ -772,11 +772,11 @@ static int ktcp_tx_piece(struct ktcp_conn *conn, struct bio_vec *bvec,
 	return ret;
 }
 
-/* As ktcp_tx_piece() for an answer, whose regions may have been closed since the last piece */
-static int ktcp_tx_answer(struct ktcp_conn *conn, struct bio_vec *bvec,
-			  struct ktcp_budget *budget)
+/* As ktcp_tx_piece() for a response, whose regions may have been closed since the last piece */
+static int ktcp_tx_response(struct ktcp_conn *conn, struct bio_vec *bvec,
+			    struct ktcp_budget *budget)
 {
-	const struct kofi_rma *rma = &ktcp_first_answer(&conn->tx)->rma;
+	const struct kofi_rma *rma = &ktcp_first_response(&conn->tx)->rma;
 	int idx, ret;
 
 	idx = kofi_rma_enter(rma);
@@ -794,7 +794,7 @@ static int ktcp_tx_payload(struct ktcp_conn *conn, struct ktcp_budget *budget)
 	int ret;
 
 	while (tx->left && ktcp_budget_left(budget)) {
-		ret = tx->kind == KTCP_TX_ANSWER ? ktcp_tx_answer(conn, bvec, budget) :
+		ret = tx->kind == KTCP_TX_RESPONSE ? ktcp_tx_response(conn, bvec, budget) :
 						   ktcp_tx_piece(conn, bvec, budget);
 		if (ret < 0)
 			return ret;
@@ -806,7 +806,7 @@ static int ktcp_tx_payload(struct ktcp_conn *conn, struct ktcp_budget *budget)
 static void ktcp_tx_sent(struct ktcp_conn *conn)
 {
 	struct ktcp_tx *tx = &conn->tx;
-	struct ktcp_answer *answer;
+	struct ktcp_response *response;
 	struct kofi_soft_op *op = tx->op;
 
 	if (tx->zc)
@@ -815,12 +815,12 @@ static void ktcp_tx_sent(struct ktcp_conn *conn)
 		tx->op = NULL;
 		ktcp_op_sent(conn, op);
 	} else {
-		answer = ktcp_first_answer(tx);
+		response = ktcp_first_response(tx);
 		if (tx->zc) {
-			list_move_tail(&answer->entry, &tx->unacked);
+			list_move_tail(&response->entry, &tx->unacked);
 		} else {
-			list_del(&answer->entry);
-			ktcp_answer_done(conn, answer, 0);
+			list_del(&response->entry);
+			ktcp_response_done(conn, response, 0);
 		}
 	}
 	tx->zc = NULL;
@@ -898,22 +898,22 @@ static void ktcp_cancel(struct list_head *ops, int err)
 void ktcp_tx_abort(struct ktcp_conn *conn, int err)
 {
 	struct ktcp_tx *tx = &conn->tx;
-	struct ktcp_answer *answer, *next;
+	struct ktcp_response *response, *next;
 	unsigned int i;
 
 	if (tx->zc) {
-		if (tx->kind == KTCP_TX_ANSWER)
-			list_move_tail(&ktcp_first_answer(tx)->entry, &tx->unacked);
+		if (tx->kind == KTCP_TX_RESPONSE)
+			list_move_tail(&ktcp_first_response(tx)->entry, &tx->unacked);
 		ktcp_zc_end(tx->zc, false);
 	}
 	tx->zc = NULL;
-	list_for_each_entry_safe(answer, next, &tx->answers, entry) {
-		list_del(&answer->entry);
-		ktcp_answer_done(conn, answer, err);
+	list_for_each_entry_safe(response, next, &tx->responses, entry) {
+		list_del(&response->entry);
+		ktcp_response_done(conn, response, err);
 	}
-	list_for_each_entry_safe(answer, next, &tx->refusals, entry) {
-		list_del(&answer->entry);
-		kofi_bufpool_put(&conn->answers, answer);
+	list_for_each_entry_safe(response, next, &tx->refusals, entry) {
+		list_del(&response->entry);
+		kofi_bufpool_put(&conn->responses, response);
 	}
 	ktcp_cancel(&tx->acked, err);
 	ktcp_cancel(&tx->reads, err);

@@ -5,7 +5,7 @@
  * TCP takes references to the pages of a long message and sends from them (MSG_ZEROCOPY with
  * a struct ubuf_info of ours), until the peer's TCP has acknowledged them.  Until then the pages
  * must not change, so the operation has not completed, or the region that a peer reads is
- * lent (ktcp_answer_lend()).  ktcp_zc.ubuf counts what points to the pages.  ktcp_zc_complete()
+ * lent (ktcp_response_lend()).  ktcp_zc.ubuf counts what points to the pages.  ktcp_zc_complete()
  * is called for each of these that goes, in any context and with locks of the network held.  For
  * the last of them it hands the message over to the worker (ktcp_zc_reap()).
  *
