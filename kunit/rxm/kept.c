@@ -6,12 +6,14 @@
 #include <linux/cpumask.h>
 #include <linux/delay.h>
 #include <linux/kernel_stat.h>
+#include <linux/sizes.h>
 #include <rdma/fi_rma.h>
 #include "rxm.h"
 
 #define LEN	64
 #define LONG	(2 * RXM_LIMIT + 100)
 #define KEPT	64	/* messages of a connection that are kept without a receive */
+#define LARGE	SZ_128K	/* the longest message that is kept; a connection has eight of them */
 #define WRITES	70	/* with data, of which a client that reads none gets 64 */
 #define PEERS	4	/* connections whose messages are all that is kept of an address */
 #define SHORT_S	5	/* the least message_timeout */
@@ -292,6 +294,43 @@ static void messages_in_their_buffers_outlive_their_connection(struct kunit *tes
 	vt_none(test, bed->us.rx);
 }
 
+/* The first segment of a message that is kept: it has room for all of the message */
+static void send_large(struct kunit *test, struct rxm_bed *bed, u64 msg_id)
+{
+	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, RXM_LIMIT);
+
+	hdr->ctrl.type = RXM_WIRE_SEG;
+	hdr->ctrl.seg_no = 0;
+	hdr->ctrl.seg_type = RXM_WIRE_SEG_FIRST;
+	hdr->ctrl.msg_id = msg_id;
+	hdr->op.size = LARGE;
+	rxm_send(test, bed, hdr, sizeof(*hdr) + RXM_LIMIT);
+}
+
+/* Where credits are counted, what is behind a message that waits is read, and so is the end */
+static void messages_in_their_buffers_outlive_a_connection_with_credits(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+	u8 *buf = vt_buf(test, LEN), tag;
+	int i;
+
+	rxm_join(test, bed);
+	send_large(test, bed, 1);
+	/* The grant of the endpoint */
+	vt_done(test, bed->peer.rx, vt_ctx(0));
+	for (i = 2; i <= SZ_1M / LARGE; i++)
+		send_large(test, bed, i);
+	send_tagged(test, bed, 2);
+	send_tagged(test, bed, 3);
+	vt_end_close(test, &bed->peer);
+	/* The end comes before the next request */
+	rxm_join(test, bed);
+	for (tag = 2; tag <= 3; tag++) {
+		post_tagged(test, bed, buf, tag);
+		expect_tagged(test, bed, buf, tag);
+	}
+}
+
 static struct kunit_case kept_cases[] = {
 	KUNIT_CASE(a_message_in_its_buffer_is_kept_when_another_one_is_taken),
 	KUNIT_CASE(a_message_in_its_buffer_is_kept_when_another_peers_is_taken),
@@ -300,6 +339,7 @@ static struct kunit_case kept_cases[] = {
 	KUNIT_CASE(a_claimed_message_stays_in_its_buffer),
 	KUNIT_CASE(a_claimed_message_outlives_its_connection),
 	KUNIT_CASE(messages_in_their_buffers_outlive_their_connection),
+	KUNIT_CASE(messages_in_their_buffers_outlive_a_connection_with_credits),
 	KUNIT_CASE(a_write_that_waits_takes_no_time),
 	{}
 };

@@ -859,7 +859,8 @@ static int rxm_read_cq(struct rxm_conn *conn, unsigned int count)
 
 /*
  * The next packet has to wait, and grants may be behind it.  There are no more packets than
- * receives, as reads and writes of the peer have no completions here.
+ * receives, as reads and writes of the peer have no completions here.  An error of the lower queue
+ * ends the connection, and rxm_receive_rest() deals with what has come before it.
  */
 static int rxm_look_ahead(struct rxm_conn *conn)
 {
@@ -871,7 +872,9 @@ static int rxm_look_ahead(struct rxm_conn *conn)
 	conn->next_entry = 0;
 	while (!ret && conn->nentries < RXM_RX)
 		ret = rxm_read_cq(conn, RXM_RX - conn->nentries);
-	return ret ? : -EAGAIN;
+	if (ret == -ECONNRESET)
+		rxm_broken(conn);
+	return ret == -EPROTO ? ret : -EAGAIN;
 }
 
 /*
