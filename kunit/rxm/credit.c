@@ -241,25 +241,64 @@ static void two_ends_that_are_out_of_credits_go_on(struct kunit *test)
 	vt_done(test, bed->us.tx, vt_ctx(3));
 }
 
-/* What the endpoint sends does not wait for what its client receives */
-static void a_grant_is_taken_behind_a_message_that_waits(struct kunit *test)
+/* A message that waits in its buffer for a receive */
+static void send_waiting(struct kunit *test, struct rxm_bed *bed)
 {
-	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
-	struct rxm_wire_hdr *hdr;
+	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, RXM_LIMIT);
 
-	join(test, bed);
-	hdr = rxm_packet(test, bed, RXM_LIMIT);
 	hdr->ctrl.type = RXM_WIRE_SEG;
 	hdr->ctrl.seg_no = 0;
 	hdr->ctrl.seg_type = RXM_WIRE_SEG_FIRST;
 	hdr->ctrl.msg_id = 5;
 	hdr->op.size = LONG;
 	rxm_send(test, bed, hdr, sizeof(*hdr) + RXM_LIMIT);
+}
+
+/* What the endpoint sends does not wait for what its client receives */
+static void a_grant_is_taken_behind_a_message_that_waits(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+
+	join(test, bed);
+	send_waiting(test, bed);
 	post(test, bed, 0, vt_ctx(1));
 	expect_no_packet(test, bed);
 	send_grant(test, bed, 2);
 	next_packet(test, bed, 1, RXM_WIRE_EAGER);
 	vt_done(test, bed->us.tx, vt_ctx(1));
+}
+
+/* Otherwise the peer might have no credit left to grant what its client receives */
+static void a_grant_behind_a_message_that_waits_uses_no_receive(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+	int i;
+
+	join(test, bed);
+	send_waiting(test, bed);
+	expect_no_packet(test, bed);
+	for (i = 0; i < OWN / 4; i++)
+		send_grant(test, bed, 1);
+	KUNIT_EXPECT_GE(test, next_packet(test, bed, 1, RXM_WIRE_CREDIT)->ctrl.credits, OWN / 4);
+}
+
+/* As many as a peer whose client receives nothing grants again */
+static void several_credits_are_kept_for_grants(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+
+	bed->rx_size = OWN;
+	be_dialled(test, bed, false);
+	next_packet(test, bed, 0, RXM_WIRE_CREDIT);
+	post(test, bed, ADDR, vt_ctx(2));
+	send_grant(test, bed, OWN / 4 + 1);
+	next_packet(test, bed, 1, RXM_WIRE_EAGER);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	expect_no_packet(test, bed);
+	vt_none(test, bed->us.tx);
+	send_grant(test, bed, 1);
+	next_packet(test, bed, 2, RXM_WIRE_EAGER);
+	vt_done(test, bed->us.tx, vt_ctx(2));
 }
 
 static void credits_end_with_their_connection(struct kunit *test)
@@ -443,6 +482,8 @@ static struct kunit_case credit_cases[] = {
 	KUNIT_CASE(a_sender_without_credits_waits_for_a_grant),
 	KUNIT_CASE(two_ends_that_are_out_of_credits_go_on),
 	KUNIT_CASE(a_grant_is_taken_behind_a_message_that_waits),
+	KUNIT_CASE(a_grant_behind_a_message_that_waits_uses_no_receive),
+	KUNIT_CASE(several_credits_are_kept_for_grants),
 	KUNIT_CASE(credits_end_with_their_connection),
 	KUNIT_CASE(an_endpoint_says_what_may_be_sent),
 	KUNIT_CASE(a_response_waits_for_a_credit),

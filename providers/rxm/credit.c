@@ -12,12 +12,15 @@
  * grant with another for ever.  The end that has accepted grants when a packet has come: by iWARP
  * the end that has dialled sends first.
  *
- * The last credit is for a grant.  So ends do not wait for each other: one that has used it
- * up has granted at least RXM_GRANT packets to the other end by that.  Atomic operations keep half
- * of the receives until their responses have credits, and the rest is more than RXM_GRANT.
+ * The last RXM_GRANT credits are for grants.  So ends do not wait for each other: one that has
+ * used them up has granted at least RXM_GRANT packets with each to the other end.  Atomic
+ * operations keep half of the receives until their responses have credits, and the rest is more
+ * than RXM_GRANT.
  *
- * Grants are taken as soon as the packet has been read from the lower queue, in front of packets
- * that wait for their receive: what this end sends does not depend on what its client receives.
+ * A grant is taken, and its receive posted again, as soon as the packet has been read from the
+ * lower queue, in front of packets that wait for their receive.  So an end whose client receives
+ * nothing still has RXM_GRANT receives for grants, and grants these again: what it sends does not
+ * depend on what its client receives.
  *
  * A buffer in rxm_conn.free has a credit.  Those without one are in rxm_credits.spare, so the
  * sender looks at no credit, but for responses, which have buffers of their own: it waits for a
@@ -38,6 +41,12 @@ static_assert(RXM_GRANT > 1 && RXM_GRANT < RXM_RX - RXM_ATOMICS);
 
 /* A peer with less than this has no credit but that for grants */
 #define RXM_LEAST_RX	2
+
+/* Credits that are for grants: one of a peer with fewer receives than kofi_rxm has */
+static u32 rxm_credit_kept(const struct rxm_credits *credits)
+{
+	return credits->most < RXM_RX ? 1 : RXM_GRANT;
+}
 
 /**
  * rxm_credit_flow() - Get what connection data say of this end
@@ -65,17 +74,18 @@ bool rxm_credit_fits(const struct rxm_ep *ep, u8 flow_ctrl, u32 rx_size)
 	return !ep->credits || (flow_ctrl == RXM_WIRE_FLOW_ON && rx_size >= RXM_LEAST_RX);
 }
 
-/* Gives credits to buffers, but for the last credit, which no buffer has */
+/* Gives credits to buffers, but for those for grants, which no buffer has */
 static void rxm_credit_balance(struct rxm_conn *conn)
 {
 	struct rxm_credits *credits = &conn->credits;
+	u32 kept = rxm_credit_kept(credits);
 
 	lockdep_assert_held(&conn->ep->soft.lock);
-	while (credits->left > 1 && !list_empty(&credits->spare)) {
+	while (credits->left > kept && !list_empty(&credits->spare)) {
 		list_move_tail(credits->spare.next, &conn->free);
 		credits->left--;
 	}
-	if (!credits->left && !list_empty(&conn->free)) {
+	while (credits->left < kept && !list_empty(&conn->free)) {
 		list_move(conn->free.next, &credits->spare);
 		credits->left++;
 	}
@@ -198,20 +208,35 @@ static int rxm_credit_add(struct rxm_conn *conn, u64 count)
 	return 0;
 }
 
+/**
+ * rxm_credit_is_grant() - Return true if a packet is a grant
+ * @conn: the connection
+ * @entry: completion of its receive
+ *
+ * Context: any; the task that deals with what has come.
+ * Return: whether it is.
+ */
+bool rxm_credit_is_grant(const struct rxm_conn *conn, const struct fi_cq_tagged_entry *entry)
+{
+	const struct rxm_buf *buf = entry->op_context;
+
+	/* What else is wrong is found when it is the packet's turn */
+	return !rxm_wire_check(buf->hdr, entry->len, conn->id) &&
+	       buf->hdr->ctrl.type == RXM_WIRE_CREDIT;
+}
+
 /* Takes a packet that has been read from the lower queue; 0; -EPROTO */
 static int rxm_credit_take(struct rxm_conn *conn, const struct fi_cq_tagged_entry *entry)
 {
 	const struct rxm_buf *buf = entry->op_context;
-	const struct rxm_wire_hdr *hdr = buf->hdr;
 
 	lockdep_assert_held(&conn->ep->soft.lock);
 	if (!conn->credits.given)
 		return -EPROTO;
 	conn->credits.given--;
-	/* What else is wrong is found when it is the packet's turn */
-	if (rxm_wire_check(hdr, entry->len, conn->id) || hdr->ctrl.type != RXM_WIRE_CREDIT)
+	if (!rxm_credit_is_grant(conn, entry))
 		return 0;
-	return rxm_credit_add(conn, hdr->ctrl.credits);
+	return rxm_credit_add(conn, buf->hdr->ctrl.credits);
 }
 
 /**
@@ -284,7 +309,7 @@ bool rxm_credit_get(struct rxm_conn *conn)
 	lockdep_assert_held(&conn->ep->soft.lock);
 	if (!credits->on)
 		return true;
-	if (credits->left > 1) {
+	if (credits->left > rxm_credit_kept(credits)) {
 		credits->left--;
 		return true;
 	}

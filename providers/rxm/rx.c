@@ -712,8 +712,8 @@ static int rxm_packet(struct rxm_conn *conn, struct rxm_buf *buf)
 	case RXM_WIRE_ATOMIC_RESP:
 		return rxm_atomic_answered(conn, buf);
 	case RXM_WIRE_CREDIT:
-		/* It has been taken when it was read */
-		return conn->credits.on ? 0 : -EPROTO;
+		/* Where credits are counted, rxm_read_cq() takes it */
+		return -EPROTO;
 	case RXM_WIRE_LEAVE:
 		return rxm_idle_asked(conn, hdr->ctrl.msg_id);
 	case RXM_WIRE_STAY:
@@ -845,6 +845,24 @@ static void rxm_set_stuck(struct rxm_conn *conn, bool stuck)
 		WRITE_ONCE(conn->stuck, stuck);
 }
 
+/* Takes the grants out of what has been read; their receives wait for nothing; 0; -EPROTO */
+static int rxm_count_read(struct rxm_conn *conn, const struct fi_cq_tagged_entry *read,
+			  size_t count)
+{
+	int ret = rxm_credit_came(conn, read, count);
+	size_t i;
+
+	for (i = 0; i < count && !ret; i++) {
+		if (!rxm_credit_is_grant(conn, &read[i])) {
+			conn->entries[conn->nentries++] = read[i];
+			continue;
+		}
+		WRITE_ONCE(conn->taken, conn->taken + 1);
+		rxm_repost(conn, read[i].op_context);
+	}
+	return ret;
+}
+
 /* Reads completions behind those that have not been dealt with; 0; or a negative errno */
 static int rxm_read_cq(struct rxm_conn *conn, unsigned int count)
 {
@@ -853,8 +871,10 @@ static int rxm_read_cq(struct rxm_conn *conn, unsigned int count)
 
 	if (ret < 0)
 		return ret == -EAGAIN ? -EAGAIN : -ECONNRESET;
+	if (conn->credits.on)
+		return rxm_count_read(conn, end, ret);
 	conn->nentries += ret;
-	return conn->credits.on ? rxm_credit_came(conn, end, ret) : 0;
+	return 0;
 }
 
 /*
@@ -864,14 +884,18 @@ static int rxm_read_cq(struct rxm_conn *conn, unsigned int count)
  */
 static int rxm_look_ahead(struct rxm_conn *conn)
 {
-	int ret = 0;
+	int i, ret = 0;
 
 	conn->nentries -= conn->next_entry;
 	memmove(conn->entries, conn->entries + conn->next_entry,
 		conn->nentries * sizeof(conn->entries[0]));
 	conn->next_entry = 0;
-	while (!ret && conn->nentries < RXM_RX)
+	for (i = 0; !ret && conn->nentries < RXM_RX; i++) {
+		/* The receives of grants are posted again, so there may be more and more of them */
+		if (i == RXM_BUDGET)
+			return 1;
 		ret = rxm_read_cq(conn, RXM_RX - conn->nentries);
+	}
 	if (ret == -ECONNRESET)
 		rxm_broken(conn);
 	return ret == -EPROTO ? ret : -EAGAIN;
@@ -892,6 +916,8 @@ static int rxm_receive_some(struct rxm_conn *conn)
 			ret = rxm_read_cq(conn, RXM_BATCH);
 			if (ret)
 				return ret == -EAGAIN ? 0 : ret;
+			if (!conn->nentries)
+				continue;
 		}
 		ret = rxm_arrived(conn, &conn->entries[conn->next_entry]);
 		rxm_set_stuck(conn, ret == -EAGAIN);

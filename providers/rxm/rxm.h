@@ -768,6 +768,7 @@ u8 rxm_credit_flow(const struct rxm_ep *ep);
 bool rxm_credit_fits(const struct rxm_ep *ep, u8 flow_ctrl, u32 rx_size);
 void rxm_credit_init(struct rxm_conn *conn);
 int rxm_credit_begin(struct rxm_conn *conn, u32 rx_size);
+bool rxm_credit_is_grant(const struct rxm_conn *conn, const struct fi_cq_tagged_entry *entry);
 int rxm_credit_came(struct rxm_conn *conn, const struct fi_cq_tagged_entry *entries, size_t count);
 void rxm_credit_posted(struct rxm_conn *conn);
 void rxm_credit_check(struct rxm_conn *conn);
