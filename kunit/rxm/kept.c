@@ -155,7 +155,8 @@ static void connections_without_memory_do_not_wake_each_other(struct kunit *test
 }
 
 /* Claims a message, which may not have arrived yet */
-static void claim(struct kunit *test, struct rxm_bed *bed, const struct fi_msg_tagged *msg)
+static void claim(struct kunit *test, struct rxm_bed *bed, const struct fi_msg_tagged *msg,
+		  size_t len)
 {
 	ktime_t limit = ktime_add_ms(ktime_get(), VT_PATIENCE_MS);
 	struct vt_comp comp;
@@ -168,7 +169,7 @@ static void claim(struct kunit *test, struct rxm_bed *bed, const struct fi_msg_t
 			usleep_range(1000, 2000);
 	} while (comp.err == FI_ENOMSG && ktime_before(ktime_get(), limit));
 	KUNIT_ASSERT_EQ(test, comp.err, 0);
-	KUNIT_EXPECT_EQ(test, comp.len, LEN);
+	KUNIT_EXPECT_EQ(test, comp.len, len);
 }
 
 /* The client has claimed it, and only takes it later */
@@ -189,7 +190,7 @@ static void a_claimed_message_stays_in_its_buffer(struct kunit *test)
 	send_kept(test, bed);
 	send_tagged(test, bed, 2);
 	send_tagged(test, bed, 3);
-	claim(test, bed, &msg);
+	claim(test, bed, &msg, LEN);
 	post_tagged(test, bed, buf + LEN, 1);
 	expect_tagged(test, bed, buf + LEN, 1);
 	vt_none(test, bed->us.rx);
@@ -217,12 +218,39 @@ static void a_claimed_message_outlives_its_connection(struct kunit *test)
 	send_kept(test, bed);
 	send_tagged(test, bed, 2);
 	send_tagged(test, bed, 3);
-	claim(test, bed, &msg);
+	claim(test, bed, &msg, LEN);
 	vt_end_close(test, &bed->peer);
 	/* The end comes before the next request */
 	rxm_join(test, bed);
 	KUNIT_ASSERT_EQ(test, fi_trecvmsg(bed->us.ep, &msg, FI_CLAIM), 0);
 	expect_tagged(test, bed, buf, 2);
+	post_tagged(test, bed, buf, 3);
+	expect_tagged(test, bed, buf, 3);
+}
+
+/* It is at its sender, but what is behind it has come */
+static void a_claimed_offer_goes_alone_with_its_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, LEN), *mem = vt_buf(test, LONG);
+	const struct fi_msg_tagged msg = {
+		.addr		= FI_ADDR_UNSPEC,
+		.tag		= 2,
+		.context	= vt_ctx(2),
+	};
+	struct rxm_wire_hdr *hdr;
+
+	rxm_join(test, bed);
+	send_kept(test, bed);
+	hdr = rxm_offer_new(test, bed, mem, LONG);
+	hdr->op.op = 1;
+	hdr->op.tag = 2;
+	rxm_send_offer(test, bed, hdr);
+	send_tagged(test, bed, 3);
+	claim(test, bed, &msg, LONG);
+	vt_end_close(test, &bed->peer);
+	/* The end comes before the next request */
+	rxm_join(test, bed);
 	post_tagged(test, bed, buf, 3);
 	expect_tagged(test, bed, buf, 3);
 }
@@ -338,6 +366,7 @@ static struct kunit_case kept_cases[] = {
 	KUNIT_CASE(connections_without_memory_do_not_wake_each_other),
 	KUNIT_CASE(a_claimed_message_stays_in_its_buffer),
 	KUNIT_CASE(a_claimed_message_outlives_its_connection),
+	KUNIT_CASE(a_claimed_offer_goes_alone_with_its_connection),
 	KUNIT_CASE(messages_in_their_buffers_outlive_their_connection),
 	KUNIT_CASE(messages_in_their_buffers_outlive_a_connection_with_credits),
 	KUNIT_CASE(a_write_that_waits_takes_no_time),

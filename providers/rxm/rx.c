@@ -475,11 +475,12 @@ static int rxm_keep(struct rxm_conn *conn, struct rxm_buf *buf, struct rxm_unexp
 }
 
 /* The message waits in its buffer */
-static int rxm_wait_in_buffer(struct rxm_conn *conn, const struct kofi_srx_arrival *what,
-			      struct kofi_rx **rx)
+static int rxm_wait_in_buffer(struct rxm_conn *conn, const struct rxm_buf *buf,
+			      const struct kofi_srx_arrival *what, struct kofi_rx **rx)
 {
 	int ret;
 
+	conn->head.rndv = buf->hdr->ctrl.type == RXM_WIRE_RNDV_REQ;
 	conn->head.settled = false;
 	conn->head.rx = NULL;
 	conn->head_waits = true;
@@ -512,7 +513,7 @@ static int rxm_unexp(struct rxm_conn *conn, struct rxm_buf *buf, struct rxm_unex
 	rxm_stall(conn);
 	if (unexp)
 		return rxm_keep(conn, buf, unexp, what, rx);
-	return rxm_wait_in_buffer(conn, what, rx);
+	return rxm_wait_in_buffer(conn, buf, what, rx);
 }
 
 /*
@@ -983,6 +984,28 @@ void rxm_receive(struct rxm_conn *conn)
 
 /* The end */
 
+/*
+ * The next packet of a connection that is over has to wait.  Return true if it need not: a receive
+ * has taken the message at this moment, or it is at its sender, and only its client's claim has
+ * kept it.
+ */
+static bool rxm_head_ends(struct rxm_conn *conn)
+{
+	struct rxm_ep *ep = conn->ep;
+
+	if (!conn->head_waits)
+		return false;
+	/* Otherwise rxm_start() or rxm_discard() has returned */
+	if (kofi_srx_withdraw(&ep->soft.own_srx, &conn->head.msg)) {
+		if (!conn->head.rndv)
+			return false;
+		spin_lock_irq(&ep->soft.lock);
+		conn->head.settled = true;
+		spin_unlock_irq(&ep->soft.lock);
+	}
+	return true;
+}
+
 /**
  * rxm_receive_rest() - Deal with what has come before the end of a connection
  * @conn: a connection that is over and not in use, whose lower endpoint has been drained
@@ -1002,7 +1025,8 @@ void rxm_receive_rest(struct rxm_conn *conn)
 		/* A callback of the lower queue, which looks again once at most */
 		if (ret == -EBUSY)
 			wait_var_event(&conn->rx_busy, !READ_ONCE(conn->rx_busy));
-	} while (ret == -EBUSY || (ret > 0 && --left));
+	} while (ret == -EBUSY || (ret > 0 && --left) ||
+		 (ret == -EAGAIN && rxm_head_ends(conn)));
 }
 
 /* Takes a message back that waits for its receive; returns the receive if it has one, or NULL */
