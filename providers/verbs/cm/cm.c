@@ -230,8 +230,9 @@ static void verbs_ep_unreachable(struct verbs_ep *ep, int status)
 }
 
 /*
- * Over iWARP the peer has answered: it may use the connection at once, and break it before the
- * answer has been dealt with here
+ * Over iWARP the end that has accepted may use the connection at once, and break it before its
+ * answer has been dealt with here.  Some devices also report so that they find no way to the peer;
+ * the client sees the status in prov_errno.
  */
 static void verbs_ep_connect_error(struct verbs_ep *ep, int status)
 {
