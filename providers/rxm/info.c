@@ -103,7 +103,7 @@ static size_t rxm_wish(size_t wish, size_t def)
 	return clamp_t(size_t, wish, def, RXM_MAX_QUEUE);
 }
 
-/* Turns a lower result into one of this provider */
+/* Turn a lower result into one of this provider; the limits of regions and of order stay */
 static void rxm_info_set(struct fi_info *info, const struct fi_info *hints)
 {
 	struct fi_domain_attr *domain = info->domain_attr;
@@ -135,9 +135,6 @@ static void rxm_info_set(struct fi_info *info, const struct fi_info *hints)
 	info->ep_attr->protocol_version = RXM_WIRE_CM_VERSION;
 	info->ep_attr->max_msg_size = RXM_MAX_MSG;
 	info->ep_attr->msg_prefix_size = 0;
-	info->ep_attr->max_order_raw_size = 0;
-	info->ep_attr->max_order_war_size = 0;
-	info->ep_attr->max_order_waw_size = 0;
 	info->ep_attr->mem_tag_format = U64_MAX;
 	info->ep_attr->tx_ctx_cnt = 1;
 	info->ep_attr->rx_ctx_cnt = 1;
@@ -147,7 +144,6 @@ static void rxm_info_set(struct fi_info *info, const struct fi_info *hints)
 	domain->resource_mgmt = FI_RM_ENABLED;
 	domain->av_type = FI_AV_UNSPEC;
 	domain->mode = 0;
-	domain->mr_mode = 0;
 	domain->mr_key_size = sizeof(u64);
 	domain->cq_data_size = sizeof(u64);
 	domain->cq_cnt = RXM_MANY;
@@ -157,8 +153,6 @@ static void rxm_info_set(struct fi_info *info, const struct fi_info *hints)
 	domain->max_ep_rx_ctx = 1;
 	domain->max_ep_stx_ctx = 0;
 	domain->max_ep_srx_ctx = 0;
-	domain->mr_iov_limit = RXM_MANY;
-	domain->mr_cnt = RXM_MANY;
 	domain->caps = (domain->caps & RXM_DOMAIN_CAPS) | FI_AV_USER_ID;
 	domain->max_err_data = 0;
 	domain->max_cntr_value = U64_MAX;
@@ -217,18 +211,11 @@ static void rxm_info_add_rma(struct fi_info *info, const struct fi_info *lower,
 	info->tx_attr->rma_iov_limit = KOFI_RMA_MAX_IOV;
 	info->rx_attr->caps |= RXM_RX_RMA;
 	info->rx_attr->msg_order |= order;
-	info->ep_attr->max_order_raw_size = lower->ep_attr->max_order_raw_size;
-	info->ep_attr->max_order_war_size = lower->ep_attr->max_order_war_size;
-	info->ep_attr->max_order_waw_size = lower->ep_attr->max_order_waw_size;
-	info->domain_attr->mr_mode = lower->domain_attr->mr_mode;
 	/* A message has more bits of data than a write, and its delivery can be seen to */
 	if (rxm_wants_rma(hints))
 		info->domain_attr->cq_data_size = lower->domain_attr->cq_data_size;
 	info->tx_attr->op_flags = rxm_ep_limits(lower->ep_attr->protocol,
 						rxm_wants_rma(hints))->tx_op_flags;
-	info->domain_attr->mr_iov_limit = lower->domain_attr->mr_iov_limit;
-	info->domain_attr->mr_cnt = lower->domain_attr->mr_cnt;
-	info->domain_attr->mr_gap_align = lower->domain_attr->mr_gap_align;
 	info->caps |= RXM_RMA;
 }
 
