@@ -8,11 +8,11 @@
  *
  * fi_ep_drain()
  *
- *	1. under the handler lock: ends the connection, if there is one, and sets the state
- *	   DOWN, so no call posts.  As in a close, the client gets no more events, and rw
- *	   operations get no further batch: the drain ends those that the device has not
- *	2. in a worker: waits for posters that have seen another state (RCU), rings the
- *	   doorbell for work requests that they have left in the list, and drains
+ *	1. under the handler lock: ends the connection, if there is one, which rings the last
+ *	   doorbell, and sets the state DOWN, so no call posts.  As in a close, the client gets
+ *	   no more events, and rw operations get no further batch: the drain ends those that the
+ *	   device has not
+ *	2. in a worker: waits for posters that have seen another state (RCU), and drains
  *	3. unmaps operations that have succeeded without a completion, so all of the memory is
  *	   the client's again.  The slots stay, and so does the room in the completion queues,
  *	   as the client still reads there
@@ -74,7 +74,6 @@ static int verbs_drain_break(struct verbs_ep *ep)
 
 	rdma_lock_handler(ep->id);
 	ret = ib_modify_qp(ep->qp, &attr, IB_QP_STATE);
-	verbs_ring_last(ep);
 	rdma_unlock_handler(ep->id);
 	return ret;
 }
