@@ -64,6 +64,7 @@ struct ut_cq_op {
  * @arms: how often it was armed
  * @late: operation that the device completes right before it is armed; 0: none
  * @poller: polled last
+ * @readers: of the queue, when it gave a completion back
  */
 struct ut_cq {
 	struct kofi_cq		cq;
@@ -94,6 +95,7 @@ struct ut_cq {
 	int			arms;
 	int			late;
 	struct task_struct	*poller;
+	int			readers;
 };
 
 /* It is finished after the case */

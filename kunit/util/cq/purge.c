@@ -122,6 +122,35 @@ static void a_flush_with_nothing_due_does_not_wait(struct kunit *test)
 	}
 }
 
+static void expect_read(struct kunit *test, struct ut_cq *uc, int want)
+{
+	struct fi_cq_err_entry error = {};
+	struct fi_cq_entry entries[2];
+
+	uc->readers = 0;
+	if (want)
+		KUNIT_EXPECT_EQ(test, fi_cq_read(&uc->cq.cq, entries, 2), want);
+	else
+		KUNIT_EXPECT_EQ(test, fi_cq_readerr(&uc->cq.cq, &error, 0), 1);
+	KUNIT_EXPECT_EQ(test, uc->readers, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&uc->cq.readers), 0);
+}
+
+/* A purge waits for a grace period if there is a reader, so each close of an endpoint would */
+static void a_reader_counts_until_it_has_given_completions_back(struct kunit *test)
+{
+	struct ut_cq *uc = ut_cq_open_polled(test, FI_WAIT_NONE, FI_COMP_DIRECT);
+
+	/* Of the device, then of the list */
+	ut_cq_device(uc, 0, 2);
+	expect_read(test, uc, 2);
+	ut_cq_complete(uc, 2);
+	expect_read(test, uc, 1);
+	uc->ops[3].comp.comp.err = EIO;
+	ut_cq_complete(uc, 3);
+	expect_read(test, uc, 0);
+}
+
 static struct kunit_case cq_purge_cases[] = {
 	KUNIT_CASE(purge_waits_for_callbacks),
 	KUNIT_CASE(purge_waits_for_callbacks_by_the_poller),
@@ -129,6 +158,7 @@ static struct kunit_case cq_purge_cases[] = {
 	KUNIT_CASE(purge_of_a_direct_queue_waits_for_its_reader),
 	KUNIT_CASE(the_end_of_a_flush_wakes_the_next_one),
 	KUNIT_CASE(a_flush_with_nothing_due_does_not_wait),
+	KUNIT_CASE(a_reader_counts_until_it_has_given_completions_back),
 	{}
 };
 
