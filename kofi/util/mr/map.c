@@ -106,7 +106,10 @@ EXPORT_SYMBOL_GPL(kofi_mr_map_set_short);
 
 void kofi_mr_map_destroy(struct kofi_mr_map *map)
 {
-	WARN_ON_ONCE(!xa_empty(&map->chosen));
+	unsigned long index = 0;
+
+	WARN_ON_ONCE(xa_find(&map->chosen, &index, ULONG_MAX, XA_PRESENT));
+	/* A registration that failed for want of memory may have left nodes */
 	xa_destroy(&map->chosen);
 	rhashtable_destroy(&map->requested);
 }

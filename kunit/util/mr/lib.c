@@ -3,6 +3,7 @@
  * A domain with regions.
  */
 #include <linux/err.h>
+#include <linux/xarray.h>
 #include "mr.h"
 
 static struct ut_domain *ut_domain_of(struct kofi_mr *mr)
@@ -59,6 +60,8 @@ static void ut_domain_destroy(void *data)
 	struct ut_domain *ud = data;
 
 	kofi_mr_map_destroy(&ud->dom.map);
+	/* No leak check counts the nodes of an xarray for the module */
+	WARN_ON_ONCE(!xa_empty(&ud->dom.map.chosen));
 }
 
 struct ut_domain *ut_domain(struct kunit *test, int mr_mode)

@@ -4,9 +4,12 @@
  * accesses are let through, and what the close waits for.
  */
 #include <linux/err.h>
+#include <linux/sched.h>
 #include <linux/vmalloc.h>
+#include <linux/xarray.h>
 #include <kofi/cntr.h>
 #include <kofi/iov.h>
+#include "../../lib/client.h"
 #include "mr.h"
 
 #define LEN		9000
@@ -294,6 +297,60 @@ static void more_regions_than_there_are_places_are_refused(struct kunit *test)
 	ut_mr_close(test, c);
 }
 
+#define FAILSLAB	"cd /sys/kernel/debug/failslab && "
+#define NODES_CACHE	"/sys/kernel/slab/radix_tree_node/failslab"	/* of an xarray */
+
+static void this_task_fails(bool fails)
+{
+#ifdef CONFIG_FAULT_INJECTION
+	current->make_it_fail = fails;
+#endif
+}
+
+static void fail_nothing(void *unused)
+{
+	vt_shell("echo 0 >" NODES_CACHE);
+	vt_shell(FAILSLAB "echo 0 >probability && echo N >cache-filter && echo N >task-filter");
+	vt_shell(FAILSLAB "echo 0 >space && echo Y >ignore-gfp-wait && echo 2 >verbose");
+}
+
+/* There is memory for one node, and each allocation of another fails */
+static void fail_second_node(struct kunit *test)
+{
+	char command[96];
+
+	snprintf(command, sizeof(command), FAILSLAB "echo %zu >space", sizeof(struct xa_node) + 1);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fail_nothing, NULL), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell("echo 1 >" NODES_CACHE), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo Y >cache-filter && echo Y >task-filter"), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo N >ignore-gfp-wait && echo 0 >verbose"), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(command), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo -1 >times && echo 100 >probability"), 0);
+}
+
+/* An xarray keeps a node that it has made for an entry if there is no memory for the next one */
+static void a_place_without_memory_leaves_nothing_behind(struct kunit *test)
+{
+	struct ut_domain *ud = ut_domain(test, FI_MR_PROV_KEY);
+	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
+	struct kofi_mr *mrs[XA_CHUNK_SIZE], *mr;
+	void *buf = ut_kmalloc(test, 8);
+	int i, ret;
+
+	ut_list_add(test, list, buf, 8);
+	/* All places of the first node.  The next one needs a second node, and one above both */
+	for (i = 1; i < XA_CHUNK_SIZE; i++)
+		mrs[i] = ut_mr(test, ud, buf, 8, BOTH, 0);
+	fail_second_node(test);
+	this_task_fails(true);
+	ret = ut_mr_reg(ud, list, BOTH, 0, 0, &mr);
+	this_task_fails(false);
+	KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
+	for (i = 1; i < XA_CHUNK_SIZE; i++)
+		ut_mr_close(test, mrs[i]);
+	KUNIT_EXPECT_FALSE(test, xa_empty(&ud->dom.map.chosen));
+}
+
 static void a_region_that_no_peer_may_reach_has_no_key(struct kunit *test)
 {
 	struct ut_domain *ud = ut_domain(test, 0);
@@ -578,6 +635,7 @@ static struct kunit_case mr_map_cases[] = {
 	KUNIT_CASE(a_key_that_is_over_reaches_no_new_region),
 	KUNIT_CASE(places_of_regions_are_used_in_turn),
 	KUNIT_CASE(more_regions_than_there_are_places_are_refused),
+	KUNIT_CASE(a_place_without_memory_leaves_nothing_behind),
 	KUNIT_CASE(a_region_that_no_peer_may_reach_has_no_key),
 	KUNIT_CASE(three_calls_make_one_kind_of_region),
 	KUNIT_CASE(any_part_of_a_long_list_is_found),
