@@ -5,6 +5,7 @@
  */
 #include <linux/completion.h>
 #include <linux/err.h>
+#include <linux/jiffies.h>
 #include <linux/kthread.h>
 #include <linux/sizes.h>
 #include "kfi.h"
@@ -45,9 +46,9 @@ static void ends_close(struct kunit *test, struct ends *ends)
 }
 
 /* false: the provider lacks tagged RMA */
-static bool ends_open(struct kunit *test, struct ends *ends)
+static bool ends_open_by(struct kunit *test, struct ends *ends, const char *provider)
 {
-	KUNIT_ASSERT_EQ(test, bed_provider(bed_provider_of(test)), 0);
+	KUNIT_ASSERT_EQ(test, bed_provider(provider), 0);
 	ends->a = bulk_node_open(BED_NODE, 1, CONTEXTS);
 	if (PTR_ERR_OR_ZERO(ends->a) == -ENODATA)
 		return false;
@@ -59,6 +60,11 @@ static bool ends_open(struct kunit *test, struct ends *ends)
 		ends_close(test, ends);
 	KUNIT_ASSERT_NOT_NULL(test, ends->peer);
 	return true;
+}
+
+static bool ends_open(struct kunit *test, struct ends *ends)
+{
+	return ends_open_by(test, ends, bed_provider_of(test));
 }
 
 static int transfer(struct ends *ends, const struct bulk_work *work)
@@ -201,11 +207,52 @@ static void the_peer_goes_away_under_transfers(struct kunit *test)
 	ends_close(test, &ends);
 }
 
+#define RULES		"/sys/kernel/debug/kofi_hook_fault/rules"
+/* More than fit into all buffers */
+#define MESSAGES	(2 * BULK_BUFS * (BULK_BUF_SIZE / BULK_IMM_MAX))
+
+static void no_rules(void *unused)
+{
+	vt_shell("echo clear >" RULES);
+}
+
+static void wait_served(struct kunit *test, const struct bulk_stats *stats, int want)
+{
+	unsigned long until = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
+
+	while (atomic_read(&stats->served) < want && time_before(jiffies, until))
+		schedule_timeout_uninterruptible(1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&stats->served), want);
+}
+
+/* None of the buffers can be posted again at once, so the messages behind wait */
+static void a_buffer_is_posted_when_there_is_room_again(struct kunit *test)
+{
+	const struct bulk_work work = { .kind = BULK_IMM, .len = BULK_IMM_MAX };
+	struct ends ends = {};
+	char provider[32];
+	int i, failed = 0;
+
+	snprintf(provider, sizeof(provider), "%s;ofi_hook_fault", bed_provider_of(test));
+	KUNIT_ASSERT_EQ(test, vt_shell("modprobe kofi_hook_fault"), 0);
+	if (!ends_open_by(test, &ends, provider))
+		return;
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, no_rules, NULL), 0);
+	KUNIT_EXPECT_EQ(test, vt_shell("echo recv again times=8 >" RULES), 0);
+	for (i = 0; i < MESSAGES; i++)
+		failed += !!transfer(&ends, &work);
+	KUNIT_EXPECT_EQ(test, failed, 0);
+	wait_served(test, bulk_node_stats(ends.b), MESSAGES);
+	KUNIT_EXPECT_EQ(test, vt_shell("grep -q ': 8 of ' " RULES), 0);
+	ends_close(test, &ends);
+}
+
 static struct kunit_case bulk_cases[] = {
 	KUNIT_CASE_PARAM(bytes_of_any_length_get_there, bed_gen),
 	KUNIT_CASE_PARAM(a_refusal_gets_there, bed_gen),
 	KUNIT_CASE_PARAM(many_transfers_are_under_way, bed_gen),
 	KUNIT_CASE_PARAM(the_peer_goes_away_under_transfers, bed_gen),
+	KUNIT_CASE_PARAM(a_buffer_is_posted_when_there_is_room_again, bed_gen),
 	{}
 };
 
