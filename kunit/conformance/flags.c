@@ -4,7 +4,12 @@
  * call; the others are refused everywhere.  Selective completion, levels of
  * completion, FI_MORE.
  */
+#include "../lib/memory.h"
 #include "conformance.h"
+
+/* Buffers with gaps between them */
+#define PIECE	500
+#define STRIDE	600
 
 /* Every flag that can be a default of the transmit side */
 static const struct {
@@ -270,6 +275,40 @@ static void a_delivered_message_has_arrived(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, SZ_64K, 1));
 }
 
+/* More than a packet of kofi_rxm names, and an RDMA device cannot register them as one region */
+static void a_delivered_message_may_be_of_many_buffers(struct kunit *test)
+{
+	u8 *out = vt_buf(test, VT_IOV * STRIDE), *in = vt_buf(test, VT_IOV * STRIDE);
+	struct fi_info *hints = conf_ask(test), *info;
+	struct kvec kvec[VT_IOV];
+	struct vt_pair pair = {};
+	size_t i, count;
+
+	/* Over RDMA devices kofi_rxm sees to the delivery only if there are no reads and writes */
+	hints->caps = FI_MSG;
+	hints->domain_attr->caps = 0;
+	hints->tx_attr->caps = 0;
+	hints->tx_attr->msg_order = 0;
+	hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+	hints->rx_attr->caps = 0;
+	hints->rx_attr->msg_order = 0;
+	if (conf_getinfo(test, hints, &info))
+		return;
+	vt_of(test)->info = info;
+	conf_join(test, &pair);
+	count = min_t(size_t, info->tx_attr->iov_limit, VT_IOV);
+	for (i = 0; i < count; i++) {
+		kvec[i] = (struct kvec) { out + i * STRIDE, PIECE };
+		vt_fill(kvec[i].iov_base, PIECE, i);
+	}
+	vt_recv(test, &pair.b, in, count * PIECE, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, count, 0, vt_ctx(2)), 0);
+	vt_done(test, pair.a.tx, vt_ctx(2));
+	KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.rx, vt_ctx(1)).len, count * PIECE);
+	for (i = 0; i < count; i++)
+		KUNIT_EXPECT_TRUE(test, vt_filled(in + i * PIECE, PIECE, i));
+}
+
 /* The slot of an unsignaled send comes free a little later than its message arrives */
 static void send_surely(struct kunit *test, struct vt_end *end, enum vt_op op, void *buf,
 			u64 flags, unsigned long nr)
@@ -478,6 +517,7 @@ static struct kunit_case flags_cases[] = {
 	KUNIT_CASE_PARAM(a_transmitted_message_arrives_without_its_sender,
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(a_delivered_message_has_arrived, conf_gen_params),
+	KUNIT_CASE_PARAM(a_delivered_message_may_be_of_many_buffers, conf_gen_params),
 	KUNIT_CASE_PARAM(only_chosen_operations_complete, conf_gen_params),
 	KUNIT_CASE_PARAM(more_is_a_hint_that_loses_nothing, conf_gen_params),
 	KUNIT_CASE_PARAM(pairs_of_flags_act_together, conf_gen_params),
