@@ -3,7 +3,9 @@
  * What fi_getinfo() says of addresses.
  */
 #include <linux/in.h>
+#include <linux/in6.h>
 #include <linux/slab.h>
+#include <net/ipv6.h>
 #include <rdma/fi_reason.h>
 #include "tcp.h"
 
@@ -263,6 +265,33 @@ static void addresses_beyond_the_limit_are_not_left_out_without_a_word(struct ku
 	KUNIT_EXPECT_STREQ(test, info->fabric_attr->name, "10.98.2.140/32");
 }
 
+/* @node: any address of the family */
+static bool finds_loopback(struct kunit *test, const char *node, u32 format)
+{
+	struct fi_info *hints = tcp_hints(test), *info = NULL;
+	const struct sockaddr_in6 *sin6;
+	const struct sockaddr_in *sin;
+	bool found = false;
+
+	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, node, 0, FI_SOURCE, hints, &info), 0);
+	vt_free_later(test, info);
+	for (; info; info = info->next) {
+		KUNIT_EXPECT_EQ(test, info->addr_format, format);
+		sin = info->src_addr;
+		sin6 = info->src_addr;
+		found |= format == FI_SOCKADDR_IN6 ?
+			 ipv6_addr_loopback(&sin6->sin6_addr) :
+			 sin->sin_addr.s_addr == htonl(INADDR_LOOPBACK);
+	}
+	return found;
+}
+
+static void a_family_has_its_own_loopback_address(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, finds_loopback(test, "0.0.0.0", FI_SOCKADDR_IN));
+	KUNIT_EXPECT_TRUE(test, finds_loopback(test, "::", FI_SOCKADDR_IN6));
+}
+
 /* Peers may read and write tagged receives of endpoints without connections only */
 static void a_connection_has_no_tagged_rma(struct kunit *test)
 {
@@ -287,6 +316,7 @@ static struct kunit_case info_cases[] = {
 	KUNIT_CASE(the_name_of_the_provider_is_any_fabric_and_any_domain),
 	KUNIT_CASE(a_request_names_the_interface_that_it_came_to),
 	KUNIT_CASE(addresses_beyond_the_limit_are_not_left_out_without_a_word),
+	KUNIT_CASE(a_family_has_its_own_loopback_address),
 	KUNIT_CASE(a_connection_has_no_tagged_rma),
 	{}
 };
