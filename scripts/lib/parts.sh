@@ -121,10 +121,6 @@ part_run()
 	esac
 	rm -rf "${dir:?}"
 	mkdir -p "$dir"
-	# Connections that end while they begin, of which there are many, show a fault of siw
-	case $part in
-	kofi_rxm_test | *-siw\;*) local -x KOFI_REPORTS=soak ;;
-	esac
 	"$KOFI_TOP/scripts/uml" --prepared "${dir%/*}/guest" --dir "$dir" "${rxe[@]}" "$@" \
 		--timeout "$limit" --append "$append" \
 		--run "$cmd; rc=\$?$then; exit \$rc" >"$dir/log" 2>"$dir/err"
