@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The kfi_* names: a net is opened with each allocation failing once, and operations allocate
- * nothing at all.
+ * nothing at all. What the client on them allocates for a transfer fails once, too.
  */
+#include <linux/err.h>
 #include <linux/slab.h>
 #include "../../clients/bulk/bulk.h"
 #include "../lib/client.h"
@@ -88,6 +89,46 @@ static void every_allocation_of_an_insertion_fails_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bulk_ni_close(ni), 0);
 }
 
+/* A transfer of several pages between two nodes of their own, by which nothing may be lost */
+static bool kfi_transfer_once(struct kunit *test, unsigned int nth)
+{
+	const struct bulk_work work = {
+		.kind = BULK_PUT, .offset = 8, .len = 2 * PAGE_SIZE, .seed = 3,
+	};
+	struct bulk_node *node[2];
+	struct bulk_peer *peer;
+	bool struck;
+	int ret, i;
+
+	nth_leak_begin();
+	for (i = 0; i < 2; i++) {
+		node[i] = bulk_node_open("lo", KFI_NET + i, 1);
+		KUNIT_ASSERT_EQ(test, PTR_ERR_OR_ZERO(node[i]), 0);
+	}
+	peer = bulk_peer_find(node[0], bulk_node_addr(node[1]), KFI_NET + 1);
+	KUNIT_ASSERT_NOT_NULL(test, peer);
+	nth_own.arm(NULL, &nth_own, nth);
+	ret = bulk_transfer(node[0], peer, &work, VT_PATIENCE_MS);
+	struck = nth_own.disarm(NULL, &nth_own);
+	if (!struck || ret != -ENOMEM)
+		KUNIT_EXPECT_EQ(test, ret, 0);
+	for (i = 1; i >= 0; i--)
+		KUNIT_EXPECT_EQ(test, bulk_node_close(node[i]), 0);
+	nth_leak_end(test);
+	return struck;
+}
+
+static void every_allocation_of_a_transfer_fails_once(struct kunit *test)
+{
+	unsigned int nth = 1;
+
+	while (nth < NTH_MANY && kfi_transfer_once(test, nth))
+		nth++;
+	/* The transaction, the list of its pages, and three pages */
+	KUNIT_EXPECT_GT(test, nth, 5);
+	KUNIT_EXPECT_LT(test, nth, NTH_MANY);
+}
+
 /* What the case posts: each call with the first allocation failing, if there were one */
 static void kfi_post_all(struct kunit *test, struct bulk_ni *ni, kfi_addr_t peer, u8 *buf)
 {
@@ -137,6 +178,7 @@ static void operations_allocate_nothing(struct kunit *test)
 static struct kunit_case nth_kfi_cases[] = {
 	KUNIT_CASE(every_allocation_of_a_net_fails_once),
 	KUNIT_CASE(every_allocation_of_an_insertion_fails_once),
+	KUNIT_CASE(every_allocation_of_a_transfer_fails_once),
 	KUNIT_CASE(operations_allocate_nothing),
 	{}
 };

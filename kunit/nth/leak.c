@@ -102,7 +102,8 @@ static bool nth_is_ours(const char *symbol)
 			return false;
 	return strstr(symbol, "[kofi]") || strstr(symbol, "[kofi_verbs]") ||
 	       strstr(symbol, "[kofi_loop]") || strstr(symbol, "[kofi_tcp]") ||
-	       strstr(symbol, "[kofi_rxm]");
+	       strstr(symbol, "[kofi_rxm]") || strstr(symbol, "[kofi_hook") ||
+	       strstr(symbol, "[kofi_kfi]") || strstr(symbol, "[kofi_bulk]");
 }
 
 static enum nth_owns nth_owns(unsigned long address)
