@@ -17,6 +17,8 @@
 
 declare -A GUEST_VM GUEST_IN GUEST_OUT GUEST_QMP_IN GUEST_QMP_OUT GUEST_ID
 GUEST_OUTPUT='' GUEST_WHY=''
+# Seconds in which a guest has to answer. Those do not count in which it could not run, as
+# the machine was busy with something else.
 GUEST_PATIENCE=180
 
 # guests_begin KERNEL DIR: build and pack, once for all guests. GUESTS_ONLY names the
@@ -99,22 +101,42 @@ guest_start()
 	printf 'run %s %s\n' "$id" "$2" >&"${GUEST_IN[$1]}"
 }
 
+# guest_starved NAME: for how many seconds one of the threads of its QEMU has been ready to run
+# without a processor; the longest of them.
+guest_starved()
+{
+	local pid
+
+	pid=$(cat "$GUESTS_DIR/$1/qemu.pid" 2>/dev/null) || { echo 0; return; }
+	cat "/proc/$pid/task/"*/schedstat 2>/dev/null |
+		awk '$2 > most { most = $2 } END { printf "%d\n", most / 1e9 }'
+}
+
 # guest_await NAME: wait for the end of the command; its output is in
 # GUEST_OUTPUT.
 guest_await()
 {
-	local name=$1 line end=$((SECONDS + GUEST_PATIENCE)) rc
+	local name=$1 line part='' rc end left
 
+	end=$((SECONDS + GUEST_PATIENCE - $(guest_starved "$name")))
+	left=$GUEST_PATIENCE
 	GUEST_OUTPUT='' GUEST_WHY=''
 	while :; do
 		rc=0
-		IFS= read -r -t $((end > SECONDS ? end - SECONDS : 1)) \
-			-u "${GUEST_OUT[$name]}" line || rc=$?
-		if [ $rc -ne 0 ]; then
+		IFS= read -r -t $((left > 0 ? left : 1)) -u "${GUEST_OUT[$name]}" line || rc=$?
+		left=$((end - SECONDS))
+		if [ $rc -gt 128 ]; then
+			left=$((left + $(guest_starved "$name")))
+			# What has come of a line is not read again
+			part+=$line
+			[ $left -le 0 ] || continue
+			GUEST_WHY="guest $name did not answer within $GUEST_PATIENCE s"
+			return 125
+		elif [ $rc -ne 0 ]; then
 			GUEST_WHY="guest $name ended; see $GUESTS_DIR/$name/vm.log"
-			[ $rc -le 128 ] || GUEST_WHY="guest $name did not answer within $GUEST_PATIENCE s"
 			return 125
 		fi
+		line=$part$line part=''
 		printf '%s\n' "$line" >>"$GUESTS_DIR/$name/commands.log"
 		case $line in
 		"| "*) GUEST_OUTPUT+="${GUEST_OUTPUT:+$'\n'}${line#| }" ;;
