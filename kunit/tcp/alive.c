@@ -64,6 +64,7 @@ static void restore(void *unused)
 	set_param(PARAM "window_timeout", "60");
 	set_param(PARAM "message_timeout", "60");
 	set_param(PARAM "message_rate", "16");
+	set_param(PARAM "rts_timeout", "300");
 }
 
 static int alive_init(struct kunit *test)
@@ -395,6 +396,111 @@ static void a_message_may_come_slowly(struct kunit *test)
 	vt_done(test, end.rx, vt_ctx(2));
 }
 
+/* Reads @len bytes of the peer, or has it acknowledge that they have been written */
+static void ask(struct kunit *test, struct vt_end *end, bool write, u8 *buf, size_t len,
+		void *context)
+{
+	const struct fi_rma_iov remote = { .addr = 0, .len = len, .key = 1 };
+	const struct kvec kvec = { buf, len };
+	const struct fi_msg_rma msg = {
+		.msg_iov	= &kvec,
+		.iov_count	= 1,
+		.rma_iov	= &remote,
+		.rma_iov_count	= 1,
+		.context	= context,
+	};
+
+	if (write)
+		KUNIT_ASSERT_EQ(test, fi_writemsg(end->ep, &msg,
+						  FI_COMPLETION | FI_DELIVERY_COMPLETE), 0);
+	else
+		KUNIT_ASSERT_EQ(test, fi_readmsg(end->ep, &msg, FI_COMPLETION), 0);
+}
+
+/* The peer acknowledges each packet, and sends messages, but no answer */
+static void expect_unanswered(struct kunit *test, bool write)
+{
+	const int pieces = 2 * (PEER_S + SLACK_S);
+	struct vt_end end = { .rx = vt_cq(test, &vt_default_kind, 1024) };
+	u8 *buf = vt_buf(test, LEN), msg[PEER_BASE + 1] = {};
+	struct socket *sock;
+	unsigned long since;
+	int i, sent;
+
+	set_param(PARAM "rts_timeout", __stringify(PEER_S));
+	sock = peer_join(test, &end);
+	for (i = 0; i < pieces; i++)
+		vt_recv(test, &end, buf + i, 1, vt_ctx(2));
+	since = jiffies;
+	ask(test, &end, write, buf + pieces, 8, vt_ctx(1));
+	peer_hdr(msg, 0, 0, NULL, NULL, 0, 1);
+	sent = send_slowly(test, sock, msg, sizeof(msg), pieces);
+	KUNIT_EXPECT_LT(test, sent, pieces);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, end.tx).err, ECANCELED);
+	expect_gone(test, &end, since, PEER_S + SLACK_S);
+	KUNIT_EXPECT_GE(test, jiffies - since, PEER_S * HZ);
+}
+
+static void a_read_without_a_response_is_given_up(struct kunit *test)
+{
+	expect_unanswered(test, false);
+}
+
+static void a_write_without_an_acknowledgment_is_given_up(struct kunit *test)
+{
+	expect_unanswered(test, true);
+}
+
+/* The time is that between two responses, or acknowledgments */
+static void answers_may_come_slowly(struct kunit *test)
+{
+	const size_t len = 8;
+	u8 *in = vt_buf(test, LEN), msg[PEER_BASE + 8] = {}, req[PEER_BASE + PEER_RMA + 8];
+	struct vt_end end = {};
+	struct socket *sock;
+	int i;
+
+	set_param(PARAM "rts_timeout", __stringify(PEER_S));
+	sock = peer_join(test, &end);
+	for (i = 0; i < 3; i++) {
+		ask(test, &end, false, in, len, vt_ctx(1));
+		peer_recv(test, sock, req, PEER_BASE + PEER_RMA);
+	}
+	for (i = 0; i < 3; i++) {
+		vt_no_event_for(test, end.eq, (PEER_S - 1) * MSEC_PER_SEC);
+		peer_send(test, sock, msg, peer_hdr(msg, 3, 0, NULL, NULL, 0, len) + len);
+		vt_done(test, end.tx, vt_ctx(1));
+	}
+	ask(test, &end, true, in, len, vt_ctx(2));
+	peer_recv(test, sock, req, PEER_BASE + PEER_RMA + len);
+	vt_no_event_for(test, end.eq, (PEER_S - 1) * MSEC_PER_SEC);
+	peer_hdr(msg, 0, 0, NULL, NULL, 0, 0);
+	msg[4] = 2;
+	peer_send(test, sock, msg, PEER_BASE);
+	vt_done(test, end.tx, vt_ctx(2));
+	/* Nothing is owed any more */
+	vt_no_event_for(test, end.eq, 2 * PEER_S * MSEC_PER_SEC);
+}
+
+/* A message waits for its receive at the peer, however long that takes */
+static void a_message_is_acknowledged_at_any_time(struct kunit *test)
+{
+	u8 *out = vt_buf(test, LEN);
+	struct vt_pair pair = {};
+	const struct kvec kvec = { out, 8 };
+	const struct fi_msg msg = { .msg_iov = &kvec, .iov_count = 1, .context = vt_ctx(1) };
+
+	set_param(PARAM "rts_timeout", __stringify(PEER_S));
+	pair.b.rx = vt_cq(test, &vt_default_kind, 1024);
+	vt_join(test, &pair, &vt_default_kind);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg,
+					 FI_COMPLETION | FI_DELIVERY_COMPLETE), 0);
+	vt_no_event_for(test, pair.a.eq, 3 * PEER_S * MSEC_PER_SEC);
+	vt_recv(test, &pair.b, out + 8, 8, vt_ctx(2));
+	vt_done(test, pair.b.rx, vt_ctx(2));
+	vt_done(test, pair.a.tx, vt_ctx(1));
+}
+
 /* What @from has sent arrives at @to, and has been sent then */
 static void take_all(struct kunit *test, struct vt_end *to, struct vt_end *from,
 		     unsigned long n)
@@ -459,6 +565,10 @@ static struct kunit_case alive_cases[] = {
 	KUNIT_CASE(a_receive_does_not_wait_for_what_is_dropped),
 	KUNIT_CASE_SLOW(a_header_that_does_not_go_on_is_given_up),
 	KUNIT_CASE_SLOW(a_message_may_come_slowly),
+	KUNIT_CASE_SLOW(a_read_without_a_response_is_given_up),
+	KUNIT_CASE_SLOW(a_write_without_an_acknowledgment_is_given_up),
+	KUNIT_CASE_SLOW(answers_may_come_slowly),
+	KUNIT_CASE_SLOW(a_message_is_acknowledged_at_any_time),
 	{}
 };
 

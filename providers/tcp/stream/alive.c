@@ -18,6 +18,15 @@
  *					message_rate of all that has come since it began.  A
  *					payload that was asked for (TCP_WIRE_CTS) is behind
  *					others, so only bytes count then
+ *	the response to a read, or to	within rts_timeout behind the response, or the
+ *	an access to a tagged receive,	acknowledgment, before, the next one has to begin,
+ *	or the acknowledgment of a	whatever else comes
+ *	write
+ *
+ * A response may be behind messages: at the peer, where one of this end's waits for its receive,
+ * and here, where one of the peer's does.  So it has as long as an RTS may wait for its receive.
+ * The acknowledgment of a message waits for a receive itself, so that has no limit, nor has that
+ * of a write behind it.
  *
  * What waits for this end, for example for a receive, is not the peer's debt.  A payload that was
  * asked for may be behind it, and then has the time of an RTS (rts_timeout): a peer must not
@@ -81,6 +90,53 @@ static void ktcp_alive_note_rest(struct ktcp_conn *conn, bool due, unsigned long
 	alive->begun = conn->rx.begun;
 }
 
+/* May the oldest operation with an acknowledgment be a write?  No receive is between it and that */
+static bool ktcp_ack_is_awaited(struct ktcp_tx *tx)
+{
+	const struct kofi_soft_op *op;
+
+	op = list_first_entry_or_null(&tx->acked, struct kofi_soft_op, entry);
+	return op && op->kept.type == FI_OP_WRITE;
+}
+
+/* Does the peer owe an answer to an operation? */
+static bool ktcp_alive_awaits(struct ktcp_conn *conn)
+{
+	return !list_empty(&conn->tx.reads) || ktcp_ack_is_awaited(&conn->tx);
+}
+
+/* Notes an answer, unless the peer owes it for longer already */
+static void ktcp_awaited_note(struct ktcp_awaited *awaited, bool owed, u32 count,
+			      unsigned long now)
+{
+	if (owed && count == awaited->count)
+		return;
+	awaited->since = now;
+	awaited->count = count;
+}
+
+static void ktcp_alive_note_answers(struct ktcp_conn *conn, unsigned long now)
+{
+	struct ktcp_alive *alive = &conn->alive;
+	struct ktcp_tx *tx = &conn->tx;
+
+	/* The payload of a response is the rest of a message */
+	ktcp_awaited_note(&alive->response, alive->looking && !list_empty(&tx->reads) &&
+			  conn->rx.state != KTCP_RX_READ, tx->responses_seen, now);
+	ktcp_awaited_note(&alive->ack, alive->looking && ktcp_ack_is_awaited(tx),
+			  tx->acknowledged, now);
+}
+
+/* Does the peer owe an answer for too long? */
+static bool ktcp_alive_is_unanswered(const struct ktcp_alive *alive, unsigned long now)
+{
+	unsigned long time = ktcp_rts_timeout();
+
+	/* 0: there is no limit */
+	return time && (time_after(now, alive->response.since + time) ||
+			time_after(now, alive->ack.since + time));
+}
+
 /* Does the peer owe something for too long? */
 static bool ktcp_alive_is_late(const struct ktcp_alive *alive, unsigned long now)
 {
@@ -118,7 +174,7 @@ static int ktcp_alive_check_now(struct ktcp_conn *conn)
 	bool due = ktcp_recv_is_due(conn);
 	unsigned long now = jiffies;
 
-	if (!asked && !closed && !due) {
+	if (!asked && !closed && !due && !ktcp_alive_awaits(conn)) {
 		alive->looking = false;
 		ktcp_alive_idle(conn, now);
 		return 0;
@@ -133,6 +189,7 @@ static int ktcp_alive_check_now(struct ktcp_conn *conn)
 	if (!alive->looking || !closed)
 		alive->open = now;
 	ktcp_alive_note_rest(conn, due, now);
+	ktcp_alive_note_answers(conn, now);
 	alive->looking = true;
 	alive->answered = answered;
 	alive->next = now + KTCP_LOOK;
@@ -140,7 +197,7 @@ static int ktcp_alive_check_now(struct ktcp_conn *conn)
 	/* HZ: a silence may have begun one look before it was seen, and is seen to end by a look */
 	if (time_after(now, alive->heard + ktcp_peer_timeout() - HZ) ||
 	    time_after(now, alive->open + ktcp_window_timeout()) ||
-	    ktcp_alive_is_late(alive, now))
+	    ktcp_alive_is_late(alive, now) || ktcp_alive_is_unanswered(alive, now))
 		return -ETIMEDOUT;
 	return 0;
 }
@@ -151,7 +208,7 @@ static int ktcp_alive_check_now(struct ktcp_conn *conn)
  *
  * Context: may sleep.
  * Return: 0; -ETIMEDOUT: the peer has gone, has kept its window closed for too long, or owes the
- * rest of a message for too long.
+ * rest of a message, or an answer, for too long.
  */
 int ktcp_alive_check(struct ktcp_conn *conn)
 {

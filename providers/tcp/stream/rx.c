@@ -217,6 +217,7 @@ static bool ktcp_read_refused(struct ktcp_tx *tx, u8 reason)
 		return false;
 	list_del(&op->entry);
 	tx->asked--;
+	tx->responses_seen++;
 	ktcp_op_put(op, ktcp_refusal_err[reason]);
 	return true;
 }
@@ -689,6 +690,7 @@ static void ktcp_rx_placed(struct ktcp_conn *conn)
 	default:
 		ktcp_rx_next(conn);
 		conn->tx.asked--;
+		conn->tx.responses_seen++;
 		ktcp_op_put(ktcp_rx_op(&conn->tx.reads), 0);
 		break;
 	}

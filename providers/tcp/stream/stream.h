@@ -314,6 +314,7 @@ struct ktcp_gather {
  * @asked: number of operations that have begun, and that have no response yet
  * @acked: struct kofi_soft_op that wait for an acknowledgment, oldest first
  * @acknowledged: acknowledgments that have come: the number of the first of @acked
+ * @responses_seen: responses that have come: the number of the first of @reads
  * @await_cts: struct kofi_soft_op whose RTS was sent, and whose CTS has not come, oldest first
  * @wanted: struct kofi_soft_op whose payload the peer has asked for
  * @lent: number of operations whose pages TCP may have
@@ -333,6 +334,7 @@ struct ktcp_tx {
 	bool			begun;
 	u32			acks;
 	u32			acknowledged;
+	u32			responses_seen;
 	struct list_head	refusals;
 	struct list_head	responses;
 	struct list_head	unacked;
@@ -429,6 +431,16 @@ struct ktcp_rx {
 };
 
 /**
+ * struct ktcp_awaited - Since when the peer owes an answer
+ * @since: jiffies: last look at which it owed none, had given one, or was giving it
+ * @count: answers that had come then
+ */
+struct ktcp_awaited {
+	unsigned long		since;
+	u32			count;
+};
+
+/**
  * struct ktcp_alive - Whether the peer is still there; guarded by ktcp_conn.run
  * @look: queues the worker for the next look
  * @looking: something was on its way at the last look
@@ -443,6 +455,8 @@ struct ktcp_rx {
  * @owed: jiffies: first look at which the peer owed the rest of this message, or payloads
  * @came: bytes that have come since
  * @seen: tcp_sock.copied_seq at the last look
+ * @response: of the oldest read, or of the oldest access to a tagged receive
+ * @ack: of a write, if that is the oldest operation that waits for an acknowledgment
  */
 struct ktcp_alive {
 	struct delayed_work	look;
@@ -458,6 +472,8 @@ struct ktcp_alive {
 	unsigned long		owed;
 	u64			came;
 	u32			seen;
+	struct ktcp_awaited	response;
+	struct ktcp_awaited	ack;
 };
 
 /**

@@ -40,7 +40,7 @@ MODULE_PARM_DESC(message_rate, "KiB of a message that have to come in each secon
 static struct kofi_param rts_timeout = { .value = KTCP_RTS_S, .max = KTCP_RTS_MAX_S };
 module_param_cb(rts_timeout, &kofi_param_ops, &rts_timeout, 0644);
 __MODULE_PARM_TYPE(rts_timeout, "uint");
-MODULE_PARM_DESC(rts_timeout, "seconds after which a long tagged message of a kOFI peer that no receive takes is refused, at most 86400; 0: never");
+MODULE_PARM_DESC(rts_timeout, "seconds after which a long tagged message of a kOFI peer that no receive takes is refused, and within which the response to a read or the acknowledgment of a write must come, at most 86400; 0: never");
 
 static unsigned long ktcp_time(const struct kofi_param *seconds)
 {
@@ -92,7 +92,7 @@ u32 ktcp_message_rate(void)
 }
 
 /**
- * ktcp_rts_timeout() - How long may an RTS wait for its receive, or a payload behind a message?
+ * ktcp_rts_timeout() - How long may an RTS wait for its receive, or what is behind a message?
  *
  * Context: any.
  * Return: jiffies, as the module's parameter says now; 0: for ever.
