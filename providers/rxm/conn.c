@@ -12,6 +12,7 @@
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/rculist.h>
 #include <linux/slab.h>
 #include "rxm.h"
 
@@ -52,7 +53,7 @@ static void rxm_conn_free(struct rxm_conn *conn)
 	rxm_free_bufs(conn->tx, RXM_TX);
 	rxm_free_bufs(conn->rx, RXM_RX);
 	kofi_source_put(&conn->ep->sources, conn->source);
-	kfree(conn);
+	kfree_rcu(conn, rcu);
 }
 
 static struct rxm_conn *rxm_conn_new(struct rxm_ep *ep, const struct sockaddr_storage *addr)
@@ -227,7 +228,7 @@ struct rxm_conn *rxm_conn_open(struct rxm_ep *ep, struct fi_info *info,
 		goto end_lower;
 	kofi_soft_ep_get(&ep->soft);
 	spin_lock_irq(&ep->soft.lock);
-	list_add_tail(&conn->entry, &ep->conns);
+	list_add_tail_rcu(&conn->entry, &ep->conns);
 	spin_unlock_irq(&ep->soft.lock);
 	return conn;
 
@@ -268,7 +269,7 @@ void rxm_conn_close(struct rxm_conn *conn, int err, struct list_head *posted)
 	list_del_init(&conn->broken);
 	list_del_init(&conn->ready);
 	list_del_init(&conn->stalled);
-	list_del(&conn->entry);
+	list_del_rcu(&conn->entry);
 	users = conn->users;
 	spin_unlock_irq(&ep->soft.lock);
 	if (users)

@@ -32,6 +32,7 @@
  */
 #include <linux/limits.h>
 #include <linux/module.h>
+#include <linux/rculist.h>
 #include "rxm.h"
 
 /* The least that is granted, but for what is held until responses have been sent: see above */
@@ -385,12 +386,17 @@ void rxm_credit_stat(struct kofi_soft_ep *soft, struct kofi_stat *stat)
 
 	if (!ep->credits)
 		return;
-	spin_lock_irq(&soft->lock);
-	list_for_each_entry(conn, &ep->conns, entry) {
-		left += rxm_credit_count(conn);
-		given += conn->credits.given;
+	/* There may be thousands: interrupts are off for one at a time */
+	rcu_read_lock();
+	list_for_each_entry_rcu(conn, &ep->conns, entry) {
+		spin_lock_irq(&soft->lock);
+		if (conn->state != RXM_OVER) {
+			left += rxm_credit_count(conn);
+			given += conn->credits.given;
+		}
+		spin_unlock_irq(&soft->lock);
 	}
-	spin_unlock_irq(&soft->lock);
+	rcu_read_unlock();
 	kofi_stat_add(stat, "credits", left);
 	kofi_stat_add(stat, "granted", given);
 }

@@ -383,6 +383,7 @@ enum rxm_conn_state {
  * @addr: address of the other end
  * @source: what counts for that address, with a reference
  * @entry: in rxm_ep.conns
+ * @rcu: frees the connection, which rxm_credit_stat() may look at until then
  * @state: written by rxm_ep.cm with kofi_soft_ep.lock held
  * @accepted: the other end has dialled
  * @err: why it is to end, positive; guarded by kofi_soft_ep.lock, as the next three
@@ -472,6 +473,7 @@ struct rxm_conn {
 	struct sockaddr_storage	addr;
 	struct kofi_source	*source;
 	struct list_head	entry;
+	struct rcu_head		rcu;
 	enum rxm_conn_state	state;
 	bool			accepted;
 	int			err;
@@ -583,7 +585,7 @@ struct rxm_peer {
  * @credits: connections count credits
  * @next_id: of the next connection
  * @cm: see the top; all that follows up to @gone is used by @cm only
- * @conns: &struct rxm_conn; changed with kofi_soft_ep.lock held
+ * @conns: &struct rxm_conn; changed with kofi_soft_ep.lock held, and read under RCU, too
  * @nconns: how many of these were accepted
  * @dialling: how many of these have been dialled and do not stand
  * @watch_next: jiffies when rxm_watch() looks at the connections again
