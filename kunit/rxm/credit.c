@@ -3,7 +3,10 @@
  * Credits: the endpoint is over verbs on an iWARP device, and the raw peer is an endpoint of verbs.
  */
 #include <linux/delay.h>
+#include <linux/module.h>
 #include <linux/sizes.h>
+#include <kofi/hook.h>
+#include <rdma/fi_rma.h>
 #include "rxm.h"
 
 #define LEN		64
@@ -473,6 +476,80 @@ static void a_grant_where_none_are_counted_ends_the_connection(struct kunit *tes
 	expect_closed(test, bed);
 }
 
+/* Lower providers other than verbs */
+
+static struct kofi_provider disabled_provider;
+
+static const struct kofi_hook disabled_hook = {
+	.provider	= &disabled_provider,
+};
+
+/* What is below it has FI_RM_ENABLED no longer */
+static int disabled_getinfo(u32 version, const char *node, const int service, u64 flags,
+			    struct fi_info *hints, struct fi_info **info)
+{
+	int ret = kofi_hook_getinfo(&disabled_hook, version, node, service, flags, hints, info);
+	struct fi_info *entry;
+
+	for (entry = ret ? NULL : *info; entry; entry = entry->next)
+		entry->domain_attr->resource_mgmt = FI_RM_DISABLED;
+	return ret;
+}
+
+static int disabled_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
+{
+	return kofi_hook_fabric(&disabled_hook, attr, fabric, context);
+}
+
+static struct kofi_provider disabled_provider = {
+	.name		= "ofi_hook_disabled",
+	.version	= FI_VERSION(1, 0),
+	.getinfo	= disabled_getinfo,
+	.freeinfo	= fi_freeinfo,
+	.fabric		= disabled_fabric,
+	.owner		= THIS_MODULE,
+};
+
+static void withdraw_disabled(void *unused)
+{
+	kofi_provider_deregister(&disabled_provider);
+}
+
+static struct fi_info *find_disabled(struct kunit *test, u64 caps)
+{
+	struct fi_info *hints = fi_allocinfo(), *info;
+
+	KUNIT_ASSERT_NOT_NULL(test, hints);
+	vt_free_later(test, hints);
+	hints->caps = caps;
+	hints->ep_attr->type = FI_EP_RDM;
+	hints->addr_format = FI_SOCKADDR_IN;
+	hints->fabric_attr->prov_name = kstrdup("tcp;ofi_hook_disabled;ofi_rxm", GFP_KERNEL);
+	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), 0);
+	vt_free_later(test, info);
+	KUNIT_EXPECT_EQ(test, info->domain_attr->resource_mgmt, FI_RM_ENABLED);
+	return info;
+}
+
+/* Its receive would cost a credit that the writer does not count */
+static void a_write_without_receives_has_no_remote_data(struct kunit *test)
+{
+	struct vt_end end = {};
+	struct fi_info *info;
+
+	KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION, &disabled_provider),
+			0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, withdraw_disabled, NULL), 0);
+	info = find_disabled(test, FI_MSG);
+	KUNIT_EXPECT_EQ(test, info->domain_attr->cq_data_size, sizeof(u64));
+	info = find_disabled(test, FI_MSG | FI_RMA);
+	KUNIT_EXPECT_EQ(test, info->domain_attr->cq_data_size, 0);
+	vt_open_info(test, info);
+	vt_client(test, &end, &vt_default_kind);
+	KUNIT_EXPECT_LT(test, fi_writedata(end.ep, vt_buf(test, LEN), LEN, NULL, 1, 0, 0, 0,
+					   vt_ctx(1)), 0);
+}
+
 static struct kunit_case credit_cases[] = {
 	KUNIT_CASE_PARAM(a_request_without_credits_is_refused, no_credits_gen_params),
 	KUNIT_CASE_PARAM(an_answer_without_credits_ends_what_waits, no_credits_gen_params),
@@ -492,6 +569,7 @@ static struct kunit_case credit_cases[] = {
 	KUNIT_CASE_PARAM(a_grant_that_lies_ends_the_connection, bad_grants_gen_params),
 	KUNIT_CASE(a_packet_without_a_credit_ends_the_connection),
 	KUNIT_CASE(a_grant_where_none_are_counted_ends_the_connection),
+	KUNIT_CASE(a_write_without_receives_has_no_remote_data),
 	{}
 };
 

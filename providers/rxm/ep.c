@@ -79,18 +79,32 @@ static struct kofi_ep_limits rxm_iwarp_rma_limits __ro_after_init = {
 	.av		= true,
 };
 
+/* With writes, whose remote CQ data would take a receive at the peer that no credit stands for */
+static struct kofi_ep_limits rxm_credit_rma_limits __ro_after_init = {
+	.cntr_dirs	= RXM_CNTR_DIRS,
+	.tx_op_flags	= RXM_TX_OP_FLAGS,
+	.rx_op_flags	= RXM_RX_OP_FLAGS,
+	.tx_flags	= RXM_TX_FLAGS & ~FI_REMOTE_CQ_DATA,
+	.recv_flags	= RXM_RECV_FLAGS,
+	.trecv_flags	= RXM_TRECV_FLAGS,
+	.av		= true,
+};
+
 /**
  * rxm_ep_limits() - Get what endpoints may be asked for
  * @protocol: of lower endpoints
+ * @credits: connections count credits
  * @rma: with reads and writes
  *
  * Context: any.
  * Return: the limits.
  */
-const struct kofi_ep_limits *rxm_ep_limits(u32 protocol, bool rma)
+const struct kofi_ep_limits *rxm_ep_limits(u32 protocol, bool credits, bool rma)
 {
 	if (protocol == FI_PROTO_IWARP)
 		return rma ? &rxm_iwarp_rma_limits : &rxm_iwarp_limits;
+	if (rma && credits)
+		return &rxm_credit_rma_limits;
 	return rma && rxm_is_qp(protocol) ? &rxm_rc_limits : &rxm_limits;
 }
 
@@ -108,6 +122,7 @@ void __init rxm_limits_set(void)
 	rxm_rc_limits.max_atomic_size = rxm_limits.max_atomic_size;
 	rxm_iwarp_limits.max_atomic_size = rxm_limits.max_atomic_size;
 	rxm_iwarp_rma_limits.max_atomic_size = rxm_limits.max_atomic_size;
+	rxm_credit_rma_limits.max_atomic_size = rxm_limits.max_atomic_size;
 }
 
 /* Routing */
@@ -533,7 +548,8 @@ int rxm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 	};
 	struct kofi_soft_fabric *fabric = to_kofi_soft_domain(domain)->fabric;
 	const struct kofi_ep_limits *limits =
-		rxm_ep_limits(to_rxm_domain(domain)->protocol, info->caps & FI_RMA);
+		rxm_ep_limits(to_rxm_domain(domain)->protocol, to_rxm_domain(domain)->credits,
+			      info->caps & FI_RMA);
 	struct rxm_ep *ep;
 	int ret;
 

@@ -197,6 +197,7 @@ static void rxm_info_add_rma(struct fi_info *info, const struct fi_info *lower,
 	u64 order = lower->tx_attr->msg_order & lower->rx_attr->msg_order &
 		    (RXM_ORDER_SEND | RXM_ORDER_BOTH);
 	u64 narrow = rxm_order_rma(order) | RXM_ORDER_ATOMIC;
+	bool credits = lower->domain_attr->resource_mgmt != FI_RM_ENABLED;
 
 	if (!rxm_wants_atomic(hints)) {
 		order |= narrow & rxm_wanted_order(hints);
@@ -213,8 +214,8 @@ static void rxm_info_add_rma(struct fi_info *info, const struct fi_info *lower,
 	info->rx_attr->msg_order |= order;
 	/* A message has more bits of data than a write, and its delivery can be seen to */
 	if (rxm_wants_rma(hints))
-		info->domain_attr->cq_data_size = lower->domain_attr->cq_data_size;
-	info->tx_attr->op_flags = rxm_ep_limits(lower->ep_attr->protocol,
+		info->domain_attr->cq_data_size = credits ? 0 : lower->domain_attr->cq_data_size;
+	info->tx_attr->op_flags = rxm_ep_limits(lower->ep_attr->protocol, credits,
 						rxm_wants_rma(hints))->tx_op_flags;
 	info->caps |= RXM_RMA;
 }

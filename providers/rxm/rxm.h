@@ -737,7 +737,7 @@ extern const struct fi_ops_mr rxm_mr_ops;
 
 /* ep.c */
 void rxm_limits_set(void);
-const struct kofi_ep_limits *rxm_ep_limits(u32 protocol, bool rma);
+const struct kofi_ep_limits *rxm_ep_limits(u32 protocol, bool credits, bool rma);
 int rxm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
 		 void *context);
 
