@@ -340,6 +340,37 @@ static void an_rdma_device_goes_under_load(struct kunit *test)
 	go_on(test, again, WARM);
 }
 
+/* Nothing would report the end of the device to it, or to a reader of its queues */
+static void a_device_that_has_gone_has_no_new_endpoints(struct kunit *test)
+{
+	struct fi_info *hints = fi_allocinfo(), *info;
+	struct fid_ep *ep;
+	int ret;
+
+	KUNIT_ASSERT_NOT_NULL(test, hints);
+	vt_free_later(test, hints);
+	hints->ep_attr->type = FI_EP_RDM;
+	hints->addr_format = FI_SOCKADDR_IN;
+	hints->fabric_attr->prov_name = kstrdup("verbs;ofi_rxm", GFP_KERNEL);
+	hints->domain_attr->name = kstrdup("rxe0", GFP_KERNEL);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, restore_devices, NULL), 0);
+	KUNIT_ASSERT_EQ(test, add_rxe(), 0);
+	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), 0);
+	vt_free_later(test, info);
+	vt_open_info(test, info);
+	KUNIT_ASSERT_EQ(test, vt_shell("rdma link delete rxe0"), 0);
+	ret = fi_endpoint(vt_of(test)->domain, info, &ep, NULL);
+	KUNIT_EXPECT_LT(test, ret, 0);
+	if (!ret)
+		vt_adopt(test, &ep->fid);
+	/* Another device of this name, at this address */
+	KUNIT_ASSERT_EQ(test, add_rxe(), 0);
+	ret = fi_endpoint(vt_of(test)->domain, info, &ep, NULL);
+	KUNIT_EXPECT_EQ(test, ret, -ENODEV);
+	if (!ret)
+		vt_adopt(test, &ep->fid);
+}
+
 /**
  * struct in_use - Modules that have objects open
  * @prov: of the endpoints
@@ -472,6 +503,7 @@ static void a_provider_is_withdrawn_under_load(struct kunit *test)
 static struct kunit_case load_cases[] = {
 	KUNIT_CASE(a_namespace_goes_under_load),
 	KUNIT_CASE(an_rdma_device_goes_under_load),
+	KUNIT_CASE(a_device_that_has_gone_has_no_new_endpoints),
 	KUNIT_CASE_PARAM(modules_under_load_stay, in_use_gen_params),
 	KUNIT_CASE_PARAM(a_provider_is_withdrawn_under_load, withdrawn_gen_params),
 	KUNIT_CASE_PARAM(an_endpoint_that_comes_back_is_reached_under_load, load_prov_gen_params),

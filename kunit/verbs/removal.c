@@ -170,6 +170,35 @@ static void the_device_is_deleted_under_endpoints_that_share(struct kunit *test)
 	kunit_release_action(test, removal_undo, type);
 }
 
+/* What is opened before it tells its reader, and nothing can be opened afterwards */
+static void the_device_is_deleted_between_two_opens(struct kunit *test)
+{
+	char *type = vt_buf(test, 16);
+	struct fi_cq_attr attr = { .size = 1, .wait_obj = FI_WAIT_UNSPEC };
+	struct fi_cq_entry entry;
+	struct fid_ep *ep = NULL;
+	struct fid_cq *cq = NULL, *late = NULL;
+
+	vt_open(test, AF_INET, vt_hints(test));
+	removal_type(test, type, 16);
+	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &cq, NULL), 0);
+	vt_adopt(test, &cq->fid);
+	removal_delete(test, type);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, removal_undo, type), 0);
+	KUNIT_EXPECT_EQ(test, fi_cq_sread(cq, &entry, 1, NULL, -1), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, vt_of(test)->info, &ep, NULL),
+			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &late, NULL), -ENODEV);
+	/* Beside another device of this name */
+	kunit_release_action(test, removal_undo, type);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, vt_of(test)->info, &ep, NULL),
+			-ENODEV);
+	if (ep)
+		vt_adopt(test, &ep->fid);
+	if (late)
+		vt_adopt(test, &late->fid);
+}
+
 /**
  * struct removal_saver - An endpoint that writes and saves until that fails
  * @ep: initiator
@@ -274,6 +303,7 @@ static const void *removal_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev,
 static struct kunit_case removal_cases[] = {
 	KUNIT_CASE_PARAM(the_device_is_deleted_under_load, removal_gen_params),
 	KUNIT_CASE(the_device_is_deleted_under_endpoints_that_share),
+	KUNIT_CASE(the_device_is_deleted_between_two_opens),
 	KUNIT_CASE(the_device_is_deleted_in_the_middle_of_a_save),
 	{}
 };

@@ -456,6 +456,21 @@ static void rxm_event(struct fid_eq *eq, void *context)
 		rxm_cm_kick(ep);
 }
 
+/*
+ * Does the device of a lower domain still exist?  One that is added again later has its name and
+ * its address: an endpoint of the domain could listen there, but would have no connections.
+ */
+static int rxm_probe(struct fid_domain *lower)
+{
+	struct fi_cq_attr attr = { .size = 1, .wait_obj = FI_WAIT_NONE };
+	struct fid_cq *cq;
+	int ret = fi_cq_open(lower, &attr, &cq, NULL);
+
+	if (!ret)
+		kofi_lower_close(&cq->fid);
+	return ret;
+}
+
 /* Opens what peers connect to, which gives the endpoint its address */
 static int rxm_listen(struct rxm_ep *ep, struct fid_domain *domain, const struct fi_info *info)
 {
@@ -483,6 +498,9 @@ static int rxm_listen(struct rxm_ep *ep, struct fid_domain *domain, const struct
 		ret = fi_listen(ep->pep);
 	if (!ret)
 		ret = fi_getname(&ep->pep->fid, &ep->name, &len);
+	/* From here on the removal of the device is an event of the passive endpoint */
+	if (!ret && rxm_is_qp(to_rxm_domain(domain)->protocol))
+		ret = rxm_probe(to_rxm_domain(domain)->lower);
 	/* Connections are dialled from this address, and not from the port that is listened at */
 	if (!ret)
 		kofi_addr_set_port(ep->info->src_addr, 0);
@@ -532,8 +550,8 @@ static struct rxm_ep *rxm_ep_new(u32 receives)
  *
  * Context: may sleep.
  * Return: 0; -EINVAL: not FI_EP_RDM, a request, a shared receive context, or as
- * kofi_soft_ep_init(); -EADDRNOTAVAIL: no address of its own; -ENODEV: the namespace has gone;
- * or as the calls of the lower provider.
+ * kofi_soft_ep_init(); -EADDRNOTAVAIL: no address of its own; -ENODEV: the namespace, or the
+ * device, has gone; or as the calls of the lower provider.
  */
 int rxm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **fid_ep,
 		 void *context)
@@ -578,7 +596,8 @@ int rxm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 	if (ret)
 		goto fini_soft;
 	mutex_lock(&rxm_lock);
-	if (fabric->net)
+	/* The event of another endpoint, or of this one, may have come already */
+	if (fabric->net && !READ_ONCE(to_rxm_domain(domain)->has_gone))
 		list_add_tail(&ep->soft.of_fabric, &fabric->eps);
 	else
 		ret = -ENODEV;
