@@ -16,18 +16,6 @@
 #define IDLE_S		2
 #define ADDR		1		/* of the raw peer that listens */
 
-static struct rxm_wire_hdr *next_packet(struct kunit *test, struct rxm_bed *bed, int nr, u8 type)
-{
-	struct rxm_wire_hdr *hdr = (struct rxm_wire_hdr *)bed->bufs[nr];
-
-	vt_done(test, bed->peer.rx, vt_ctx(nr));
-	KUNIT_EXPECT_EQ(test, hdr->ctrl.version, 4);
-	KUNIT_EXPECT_EQ(test, hdr->ctrl.conn_id, RXM_ID);
-	KUNIT_EXPECT_EQ(test, hdr->ctrl.type, type);
-	KUNIT_EXPECT_EQ(test, hdr->op.version, 2);
-	return hdr;
-}
-
 static void expect_no_packet(struct kunit *test, struct rxm_bed *bed)
 {
 	msleep(LATER_MS);
@@ -73,7 +61,7 @@ static u64 join(struct kunit *test, struct rxm_bed *bed)
 
 	rxm_join(test, bed);
 	send_message(test, bed);
-	credits = next_packet(test, bed, 0, RXM_WIRE_CREDIT)->ctrl.credits;
+	credits = rxm_next_packet(test, bed, 0, RXM_WIRE_CREDIT)->ctrl.credits;
 	KUNIT_EXPECT_GE(test, credits, OWN - 1);
 	KUNIT_EXPECT_LE(test, credits, OWN);
 	return credits;
@@ -157,7 +145,8 @@ static void the_end_that_has_dialled_grants_at_once(struct kunit *test)
 	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
 
 	be_dialled(test, bed, false);
-	KUNIT_EXPECT_EQ(test, next_packet(test, bed, 0, RXM_WIRE_CREDIT)->ctrl.credits, OWN - 1);
+	KUNIT_EXPECT_EQ(test, rxm_next_packet(test, bed, 0, RXM_WIRE_CREDIT)->ctrl.credits,
+			OWN - 1);
 }
 
 /* By iWARP the end that has dialled sends first */
@@ -168,7 +157,7 @@ static void the_end_that_has_accepted_grants_when_a_packet_has_come(struct kunit
 	rxm_join(test, bed);
 	expect_no_packet(test, bed);
 	send_message(test, bed);
-	next_packet(test, bed, 0, RXM_WIRE_CREDIT);
+	rxm_next_packet(test, bed, 0, RXM_WIRE_CREDIT);
 }
 
 /* Ends do not answer each other's grants for ever */
@@ -183,7 +172,7 @@ static void receives_are_granted_when_there_are_several(struct kunit *test)
 		send_message(test, bed);
 	expect_no_packet(test, bed);
 	send_message(test, bed);
-	more = next_packet(test, bed, 1, RXM_WIRE_CREDIT)->ctrl.credits;
+	more = rxm_next_packet(test, bed, 1, RXM_WIRE_CREDIT)->ctrl.credits;
 	KUNIT_EXPECT_EQ(test, more, OWN / 4);
 }
 
@@ -195,7 +184,7 @@ static void a_sender_without_credits_waits_for_a_grant(struct kunit *test)
 	int i;
 
 	be_dialled(test, bed, false);
-	next_packet(test, bed, 0, RXM_WIRE_CREDIT);
+	rxm_next_packet(test, bed, 0, RXM_WIRE_CREDIT);
 	for (i = 2; i < 5; i++)
 		post(test, bed, ADDR, vt_ctx(i));
 	expect_no_packet(test, bed);
@@ -203,14 +192,14 @@ static void a_sender_without_credits_waits_for_a_grant(struct kunit *test)
 	/* The last one is kept */
 	send_grant(test, bed, 3);
 	for (i = 1; i < 3; i++) {
-		next_packet(test, bed, i, RXM_WIRE_EAGER);
+		rxm_next_packet(test, bed, i, RXM_WIRE_EAGER);
 		vt_done(test, bed->us.tx, vt_ctx(i));
 	}
 	expect_no_packet(test, bed);
 	vt_none(test, bed->us.tx);
 	send_grant(test, bed, 2);
 	for (; i < 5; i++) {
-		next_packet(test, bed, i, RXM_WIRE_EAGER);
+		rxm_next_packet(test, bed, i, RXM_WIRE_EAGER);
 		vt_done(test, bed->us.tx, vt_ctx(i));
 	}
 }
@@ -267,7 +256,7 @@ static void a_grant_is_taken_behind_a_message_that_waits(struct kunit *test)
 	post(test, bed, 0, vt_ctx(1));
 	expect_no_packet(test, bed);
 	send_grant(test, bed, 2);
-	next_packet(test, bed, 1, RXM_WIRE_EAGER);
+	rxm_next_packet(test, bed, 1, RXM_WIRE_EAGER);
 	vt_done(test, bed->us.tx, vt_ctx(1));
 }
 
@@ -282,7 +271,8 @@ static void a_grant_behind_a_message_that_waits_uses_no_receive(struct kunit *te
 	expect_no_packet(test, bed);
 	for (i = 0; i < OWN / 4; i++)
 		send_grant(test, bed, 1);
-	KUNIT_EXPECT_GE(test, next_packet(test, bed, 1, RXM_WIRE_CREDIT)->ctrl.credits, OWN / 4);
+	KUNIT_EXPECT_GE(test, rxm_next_packet(test, bed, 1, RXM_WIRE_CREDIT)->ctrl.credits,
+			OWN / 4);
 }
 
 /* As many as a peer whose client receives nothing grants again */
@@ -292,15 +282,15 @@ static void several_credits_are_kept_for_grants(struct kunit *test)
 
 	bed->rx_size = OWN;
 	be_dialled(test, bed, false);
-	next_packet(test, bed, 0, RXM_WIRE_CREDIT);
+	rxm_next_packet(test, bed, 0, RXM_WIRE_CREDIT);
 	post(test, bed, ADDR, vt_ctx(2));
 	send_grant(test, bed, OWN / 4 + 1);
-	next_packet(test, bed, 1, RXM_WIRE_EAGER);
+	rxm_next_packet(test, bed, 1, RXM_WIRE_EAGER);
 	vt_done(test, bed->us.tx, vt_ctx(1));
 	expect_no_packet(test, bed);
 	vt_none(test, bed->us.tx);
 	send_grant(test, bed, 1);
-	next_packet(test, bed, 2, RXM_WIRE_EAGER);
+	rxm_next_packet(test, bed, 2, RXM_WIRE_EAGER);
 	vt_done(test, bed->us.tx, vt_ctx(2));
 }
 
@@ -312,9 +302,9 @@ static void credits_end_with_their_connection(struct kunit *test)
 	struct fi_info *info;
 
 	be_dialled(test, bed, false);
-	next_packet(test, bed, 0, RXM_WIRE_CREDIT);
+	rxm_next_packet(test, bed, 0, RXM_WIRE_CREDIT);
 	send_grant(test, bed, RXM_RECVS - 1);
-	next_packet(test, bed, 1, RXM_WIRE_EAGER);
+	rxm_next_packet(test, bed, 1, RXM_WIRE_EAGER);
 	vt_done(test, bed->us.tx, vt_ctx(1));
 	vt_end_close(test, &bed->peer);
 	/* Until then the endpoint may send by the connection that has ended */
@@ -324,10 +314,11 @@ static void credits_end_with_their_connection(struct kunit *test)
 	memcpy(&request, event.cm.data, sizeof(request));
 	bed->id = request.conn_id;
 	rxm_accept(test, bed, info, false);
-	KUNIT_EXPECT_EQ(test, next_packet(test, bed, 0, RXM_WIRE_CREDIT)->ctrl.credits, OWN - 1);
+	KUNIT_EXPECT_EQ(test, rxm_next_packet(test, bed, 0, RXM_WIRE_CREDIT)->ctrl.credits,
+			OWN - 1);
 	expect_no_packet(test, bed);
 	send_grant(test, bed, 2);
-	next_packet(test, bed, 1, RXM_WIRE_EAGER);
+	rxm_next_packet(test, bed, 1, RXM_WIRE_EAGER);
 	vt_done(test, bed->us.tx, vt_ctx(2));
 }
 
@@ -374,7 +365,7 @@ static void a_response_waits_for_a_credit(struct kunit *test)
 	send_grant(test, bed, 1);
 	expect_no_packet(test, bed);
 	send_grant(test, bed, 1);
-	KUNIT_EXPECT_EQ(test, next_packet(test, bed, 1, RXM_WIRE_ATOMIC_RESP)->ctrl.msg_id, 3);
+	KUNIT_EXPECT_EQ(test, rxm_next_packet(test, bed, 1, RXM_WIRE_ATOMIC_RESP)->ctrl.msg_id, 3);
 }
 
 static void an_idle_end_waits_for_a_credit_to_leave(struct kunit *test)
@@ -383,14 +374,14 @@ static void an_idle_end_waits_for_a_credit_to_leave(struct kunit *test)
 
 	rxm_param(test, "idle_timeout", IDLE_S, 0);
 	be_dialled(test, bed, true);
-	next_packet(test, bed, 0, RXM_WIRE_CREDIT);
+	rxm_next_packet(test, bed, 0, RXM_WIRE_CREDIT);
 	send_grant(test, bed, 2);
-	next_packet(test, bed, 1, RXM_WIRE_EAGER);
+	rxm_next_packet(test, bed, 1, RXM_WIRE_EAGER);
 	vt_done(test, bed->us.tx, vt_ctx(1));
 	msleep(3 * IDLE_S * MSEC_PER_SEC);
 	vt_none(test, bed->peer.rx);
 	send_grant(test, bed, 1);
-	next_packet(test, bed, 2, RXM_WIRE_LEAVE);
+	rxm_next_packet(test, bed, 2, RXM_WIRE_LEAVE);
 }
 
 static void an_idle_connection_is_closed_by_the_peer(struct kunit *test)

@@ -13,15 +13,11 @@
 #define TIMEOUT_S	5	/* the least message_timeout */
 #define ADDR		1	/* of the raw peer that listens */
 
-static struct rxm_wire_hdr *next_packet(struct kunit *test, struct rxm_bed *bed, int nr, u8 type)
+/* The next packet is about the connection alone */
+static struct rxm_wire_hdr *next_word(struct kunit *test, struct rxm_bed *bed, int nr, u8 type)
 {
-	struct rxm_wire_hdr *hdr = (struct rxm_wire_hdr *)bed->bufs[nr];
+	struct rxm_wire_hdr *hdr = rxm_next_packet(test, bed, nr, type);
 
-	vt_done(test, bed->peer.rx, vt_ctx(nr));
-	KUNIT_EXPECT_EQ(test, hdr->ctrl.version, 4);
-	KUNIT_EXPECT_EQ(test, hdr->ctrl.conn_id, RXM_ID);
-	KUNIT_EXPECT_EQ(test, hdr->ctrl.type, type);
-	KUNIT_EXPECT_EQ(test, hdr->op.version, 2);
 	KUNIT_EXPECT_EQ(test, hdr->op.size, 0);
 	return hdr;
 }
@@ -79,7 +75,7 @@ static void a_peer_that_has_not_taken_all_stays(struct kunit *test)
 	vt_done(test, bed->us.tx, vt_ctx(1));
 	vt_done(test, bed->peer.rx, vt_ctx(0));
 	send_packet(test, bed, RXM_WIRE_LEAVE, 0);
-	next_packet(test, bed, 1, RXM_WIRE_STAY);
+	next_word(test, bed, 1, RXM_WIRE_STAY);
 	vt_no_event(test, bed->peer.eq);
 	/* With the answer it has taken two */
 	send_packet(test, bed, RXM_WIRE_LEAVE, 2);
@@ -96,7 +92,7 @@ static void a_peer_that_has_been_offered_a_message_stays(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, out, LONG, NULL, 0, vt_ctx(1)), 0);
 	vt_done(test, bed->peer.rx, vt_ctx(0));
 	send_packet(test, bed, RXM_WIRE_LEAVE, 1);
-	next_packet(test, bed, 1, RXM_WIRE_STAY);
+	next_word(test, bed, 1, RXM_WIRE_STAY);
 	hdr = (struct rxm_wire_hdr *)bed->bufs[0];
 	send_packet(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr->ctrl.msg_id);
 	vt_done(test, bed->us.tx, vt_ctx(1));
@@ -119,7 +115,7 @@ static void a_peer_whose_memory_is_in_use_stays_once(struct kunit *test)
 				      vt_ctx(1)), 0);
 	vt_done(test, bed->us.tx, vt_ctx(1));
 	send_packet(test, bed, RXM_WIRE_LEAVE, 0);
-	next_packet(test, bed, 0, RXM_WIRE_STAY);
+	next_word(test, bed, 0, RXM_WIRE_STAY);
 	send_packet(test, bed, RXM_WIRE_LEAVE, 1);
 	expect_closed(test, bed);
 }
@@ -158,7 +154,7 @@ static void an_idle_connection_is_closed_by_the_peer(struct kunit *test)
 
 	rxm_param(test, "idle_timeout", IDLE_S, 0);
 	be_dialled(test, bed, true);
-	KUNIT_EXPECT_EQ(test, next_packet(test, bed, 1, RXM_WIRE_LEAVE)->ctrl.msg_id, 0);
+	KUNIT_EXPECT_EQ(test, next_word(test, bed, 1, RXM_WIRE_LEAVE)->ctrl.msg_id, 0);
 	/* What is posted now waits, and goes by the next connection */
 	send_message(test, bed, ADDR, vt_ctx(2));
 	msleep(MSEC_PER_SEC);
@@ -184,13 +180,13 @@ static void an_idle_connection_stays_if_the_peer_wants(struct kunit *test)
 	hdr = rxm_packet(test, bed, LEN);
 	rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
 	vt_done(test, bed->us.rx, vt_ctx(3));
-	KUNIT_EXPECT_EQ(test, next_packet(test, bed, 1, RXM_WIRE_LEAVE)->ctrl.msg_id, 1);
+	KUNIT_EXPECT_EQ(test, next_word(test, bed, 1, RXM_WIRE_LEAVE)->ctrl.msg_id, 1);
 	send_message(test, bed, ADDR, vt_ctx(2));
 	send_packet(test, bed, RXM_WIRE_STAY, 0);
 	vt_done(test, bed->us.tx, vt_ctx(2));
 	vt_done(test, bed->peer.rx, vt_ctx(2));
 	/* It asks again when it has been idle once more */
-	KUNIT_EXPECT_EQ(test, next_packet(test, bed, 3, RXM_WIRE_LEAVE)->ctrl.msg_id, 2);
+	KUNIT_EXPECT_EQ(test, next_word(test, bed, 3, RXM_WIRE_LEAVE)->ctrl.msg_id, 2);
 }
 
 static void a_connection_that_waits_for_its_peer_is_not_idle(struct kunit *test)
@@ -208,7 +204,7 @@ static void a_connection_that_waits_for_its_peer_is_not_idle(struct kunit *test)
 	hdr = (struct rxm_wire_hdr *)bed->bufs[1];
 	send_packet(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr->ctrl.msg_id);
 	vt_done(test, bed->us.tx, vt_ctx(2));
-	next_packet(test, bed, 2, RXM_WIRE_LEAVE);
+	next_word(test, bed, 2, RXM_WIRE_LEAVE);
 }
 
 static void expect_no_leave(struct kunit *test, int idle, bool kofi)
@@ -240,7 +236,7 @@ static void a_peer_that_does_not_answer_loses_the_connection(struct kunit *test)
 	rxm_param(test, "message_timeout", TIMEOUT_S, 60);
 	rxm_param(test, "idle_timeout", IDLE_S, 0);
 	be_dialled(test, bed, true);
-	next_packet(test, bed, 1, RXM_WIRE_LEAVE);
+	next_word(test, bed, 1, RXM_WIRE_LEAVE);
 	send_message(test, bed, ADDR, vt_ctx(2));
 	expect_closed(test, bed);
 	/* The message goes by the next one */

@@ -189,6 +189,18 @@ void rxm_send(struct kunit *test, struct rxm_bed *bed, const void *packet, size_
 	vt_done(test, bed->peer.tx, vt_ctx(100));
 }
 
+struct rxm_wire_hdr *rxm_next_packet(struct kunit *test, struct rxm_bed *bed, int nr, u8 type)
+{
+	struct rxm_wire_hdr *hdr = (struct rxm_wire_hdr *)bed->bufs[nr];
+
+	vt_done(test, bed->peer.rx, vt_ctx(nr));
+	KUNIT_EXPECT_EQ(test, hdr->ctrl.version, 4);
+	KUNIT_EXPECT_EQ(test, hdr->ctrl.conn_id, RXM_ID);
+	KUNIT_EXPECT_EQ(test, hdr->ctrl.type, type);
+	KUNIT_EXPECT_EQ(test, hdr->op.version, 2);
+	return hdr;
+}
+
 static struct rxm_wire_rndv *make_offer(struct kunit *test, struct rxm_wire_hdr *hdr, u8 *mem,
 					size_t len)
 {

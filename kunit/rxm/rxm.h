@@ -49,20 +49,20 @@ extern struct kunit_suite rxm_credit_suite;
 extern struct kunit_suite rxm_corpus_suite;
 
 /* lib.c */
-/* @us is open, and the case's info is that of raw peers */
+/* @us is open over loop, and the case's info is that of raw peers */
 struct rxm_bed *rxm_bed_open(struct kunit *test);
-/* The same, over verbs or another provider of connections */
+/* As rxm_bed_open(), over verbs or another provider of connections */
 struct rxm_bed *rxm_bed_open_on(struct kunit *test, const char *prov);
-/* At a port that the client has chosen */
+/* As rxm_bed_open(), at a port that the client has chosen */
 struct rxm_bed *rxm_bed_open_at(struct kunit *test, int port);
 int rxm_bed_port(const struct rxm_bed *bed);
 /* A request that fits */
 struct rxm_wire_request rxm_request(void);
 /* Opens @peer, with receives, and asks for a connection */
 void rxm_dial(struct kunit *test, struct rxm_bed *bed, const void *data, size_t len);
-/* The same with a request that fits, until the connection stands */
+/* As rxm_dial(), with a request that fits, until the connection stands */
 void rxm_join(struct kunit *test, struct rxm_bed *bed);
-/* The same, as a peer that listens at another port */
+/* As rxm_join(), as a peer that listens at another port */
 void rxm_join_as(struct kunit *test, struct rxm_bed *bed, int port);
 /* The raw peer listens */
 void rxm_listen_at(struct kunit *test, int port);
@@ -75,6 +75,8 @@ void rxm_post_recvs(struct kunit *test, struct rxm_bed *bed);
 /* A packet of @peer with a header and @len bytes of payload behind it */
 struct rxm_wire_hdr *rxm_packet(struct kunit *test, const struct rxm_bed *bed, size_t len);
 void rxm_send(struct kunit *test, struct rxm_bed *bed, const void *packet, size_t len);
+/* The next packet to @peer, of this type, which is in the buffer @nr */
+struct rxm_wire_hdr *rxm_next_packet(struct kunit *test, struct rxm_bed *bed, int nr, u8 type);
 /* An offer of this memory, in two ranges */
 struct rxm_wire_hdr *rxm_offer_new(struct kunit *test, const struct rxm_bed *bed, u8 *mem,
 				   size_t len);
