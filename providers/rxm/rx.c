@@ -89,8 +89,15 @@ static bool rxm_unexp_wake(struct rxm_ep *ep)
 	return next;
 }
 
-/* The next packet of a connection needs no room; another connection may find some */
-static void rxm_need_no_room(struct rxm_conn *conn)
+/**
+ * rxm_need_no_room() - The next packet of a connection needs no room
+ * @conn: the connection; the task that deals with what has come, or there is none any more
+ *
+ * Another connection may find some then.
+ *
+ * Context: any.
+ */
+void rxm_need_no_room(struct rxm_conn *conn)
 {
 	struct rxm_ep *ep = conn->ep;
 	unsigned long flags;
@@ -143,8 +150,13 @@ give_room:
 	return NULL;
 }
 
-/* The endpoint may go afterwards */
-static void rxm_unexp_put(struct rxm_unexp *unexp)
+/**
+ * rxm_unexp_put() - Free an unexpected message that has been dealt with
+ * @unexp: the message; its endpoint may go afterwards
+ *
+ * Context: any.
+ */
+void rxm_unexp_put(struct rxm_unexp *unexp)
 {
 	struct rxm_ep *ep = unexp->ep;
 	unsigned long flags;
@@ -932,8 +944,14 @@ static int rxm_receive_some(struct rxm_conn *conn)
 	return 1;
 }
 
-/* As rxm_receive_some(); -EBUSY: another task is at it, and looks again */
-static int rxm_receive_all(struct rxm_conn *conn)
+/**
+ * rxm_receive_all() - Deal with what has come, unless another task does
+ * @conn: as rxm_receive(), or rxm_receive_rest()
+ *
+ * Context: any.
+ * Return: as rxm_receive_some(); -EBUSY: another task is at it, and looks again.
+ */
+int rxm_receive_all(struct rxm_conn *conn)
 {
 	unsigned long flags;
 	int ret = 0;
@@ -980,115 +998,4 @@ void rxm_receive(struct rxm_conn *conn)
 	} else if (ret && ret != -EAGAIN && ret != -EBUSY) {
 		rxm_broken(conn);
 	}
-}
-
-/* The end */
-
-/*
- * The next packet of a connection that is over has to wait.  Return true if it need not: a receive
- * has taken the message at this moment, or it is at its sender, and only its client's claim has
- * kept it.
- */
-static bool rxm_head_ends(struct rxm_conn *conn)
-{
-	struct rxm_ep *ep = conn->ep;
-
-	if (!conn->head_waits)
-		return false;
-	/* Otherwise rxm_start() or rxm_discard() has returned */
-	if (kofi_srx_withdraw(&ep->soft.own_srx, &conn->head.msg)) {
-		if (!conn->head.rndv)
-			return false;
-		spin_lock_irq(&ep->soft.lock);
-		conn->head.settled = true;
-		spin_unlock_irq(&ep->soft.lock);
-	}
-	return true;
-}
-
-/**
- * rxm_receive_rest() - Deal with what has come before the end of a connection
- * @conn: a connection that is over and not in use, whose lower endpoint has been drained
- *
- * A message that finds neither a receive nor room is lost, and what is behind it.  Not every lower
- * endpoint can be drained, and a peer may go on writing with remote CQ data: no more is dealt with
- * than can have been in the queue.
- *
- * Context: may sleep; rxm_ep.cm.
- */
-void rxm_receive_rest(struct rxm_conn *conn)
-{
-	int left = DIV_ROUND_UP(RXM_BATCH + RXM_RX + RXM_EVENTS, RXM_BUDGET), ret;
-
-	do {
-		ret = rxm_receive_all(conn);
-		/* A callback of the lower queue, which looks again once at most */
-		if (ret == -EBUSY)
-			wait_var_event(&conn->rx_busy, !READ_ONCE(conn->rx_busy));
-	} while (ret == -EBUSY || (ret > 0 && --left) ||
-		 (ret == -EAGAIN && rxm_head_ends(conn)));
-}
-
-/* Takes a message back that waits for its receive; returns the receive if it has one, or NULL */
-static struct kofi_rx *rxm_withdraw(struct rxm_unexp *unexp)
-{
-	if (kofi_srx_withdraw(&unexp->ep->soft.own_srx, &unexp->msg))
-		return NULL;
-	/* rxm_start() or rxm_discard() has returned */
-	return unexp->rx;
-}
-
-/**
- * rxm_receive_end() - End the messages of which a connection has brought a part only
- * @conn: a connection without users, whose lower endpoint has been closed
- * @err: why, positive
- *
- * Messages that are kept as a whole stay; those that are at their sender go.
- *
- * Context: may sleep; rxm_ep.cm.
- */
-void rxm_receive_end(struct rxm_conn *conn, int err)
-{
-	struct rxm_ep *ep = conn->ep;
-	struct rxm_unexp *unexp;
-	struct rxm_sar *sar;
-	struct kofi_rx *rx;
-	size_t have;
-
-	if (conn->head_waits) {
-		rx = rxm_withdraw(&conn->head);
-		if (rx)
-			kofi_rx_fail(rx, 0, err, err);
-	}
-	for (sar = conn->sars; sar < conn->sars + RXM_SARS; sar++) {
-		rx = sar->unexp ? rxm_withdraw(sar->unexp) : sar->rx;
-		if (rx) {
-			have = sar->unexp ? 0 : min_t(u64, sar->have, kofi_rx_len(rx));
-			kofi_rx_fail(rx, have, err, err);
-		}
-		if (sar->unexp)
-			rxm_unexp_put(sar->unexp);
-	}
-	rxm_need_no_room(conn);
-	spin_lock_irq(&ep->soft.lock);
-	while ((unexp = list_first_entry_or_null(&conn->kept, struct rxm_unexp, of_conn))) {
-		list_del_init(&unexp->of_conn);
-		unexp->counted = NULL;
-		if (!unexp->rndv) {
-			unexp->since = jiffies;
-			list_add_tail(&unexp->of_conn, &ep->orphans);
-		}
-		/* One that has settled is dealt with, and freed, by rxm_settle() */
-		if (!unexp->rndv || unexp->settled)
-			continue;
-		/* From now on rxm_unexp_settle() does not give it to rxm_settle() */
-		unexp->whole = false;
-		spin_unlock_irq(&ep->soft.lock);
-		rx = rxm_withdraw(unexp);
-		if (rx)
-			kofi_rx_fail(rx, 0, err, err);
-		rxm_unexp_put(unexp);
-		spin_lock_irq(&ep->soft.lock);
-	}
-	spin_unlock_irq(&ep->soft.lock);
 }

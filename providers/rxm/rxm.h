@@ -14,7 +14,8 @@
  *	rxm_conn	a connection with a peer: a lower endpoint, its completion queues and
  *			buffers (conn.c), and what it may send (credit.c)
  *	rxm_op		an operation (op.c, tx.c, rma.c, offer.c, atomic.c)
- *	rxm_unexp	a message that has come before its receive (rx.c)
+ *	rxm_unexp	a message that has come before its receive (rx.c), also if its connection
+ *			is over (rest.c)
  *
  * The call of a client sends what it posts, if the peer is connected (rxm_now()).  The completion
  * of a packet sends what had to wait for it.  An endpoint has two work items for the rest.
@@ -854,8 +855,13 @@ extern const struct kofi_srx_ops rxm_srx_ops;
 extern const struct kofi_quota_limits rxm_unexp_limits;
 void rxm_responded(struct fi_done *done, const struct fi_done_entry *entry);
 void rxm_receive(struct rxm_conn *conn);
+int rxm_receive_all(struct rxm_conn *conn);
+void rxm_need_no_room(struct rxm_conn *conn);
+void rxm_unexp_put(struct rxm_unexp *unexp);
+void rxm_settle(struct rxm_ep *ep);
+
+/* rest.c */
 void rxm_receive_rest(struct rxm_conn *conn);
 void rxm_receive_end(struct rxm_conn *conn, int err);
-void rxm_settle(struct rxm_ep *ep);
 
 #endif /* _KOFI_RXM_H */
