@@ -98,7 +98,7 @@ static void check_call(struct kunit *test, struct vt_pair *pair, struct conf_reg
 	typeof(read_one) *one = read ? read_one : write_one;
 	size_t inject = vt_of(test)->info->tx_attr->inject_size;
 	size_t limit = min_t(size_t, vt_of(test)->info->ep_attr->max_msg_size, region->len - 1);
-	const size_t sizes[] = { 0, 1, min(100, inject), inject, 10000, SZ_64K };
+	const size_t sizes[] = { 0, 1, 5, min(100, inject), inject, 10000, SZ_64K };
 	static const size_t offsets[] = { 0, 1, 4095 };
 	size_t i, k;
 
