@@ -97,7 +97,7 @@ static int interop_open(struct interop_end *end, enum interop_case which)
 		return ret;
 	end->peer_addr = le64_to_cpu(msg.addr);
 	end->peer_key = le64_to_cpu(msg.key);
-	return le64_to_cpu(msg.len) == INTEROP_SIZE ? 0 : -EPROTO;
+	return le64_to_cpu(msg.len) == interop_region(end->plan) ? 0 : -EPROTO;
 }
 
 /* Post a read or a write between @local here and @offset there. */

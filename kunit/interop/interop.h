@@ -203,6 +203,7 @@ enum interop_case {
  * @rdm: of endpoints without connections
  * @contexts: the kernel's is a scalable endpoint
  * @max_len: bytes of the longest transfer
+ * @region: bytes of the region that are registered; 0: all
  * @batches: of operations with CQ data
  */
 struct interop_plan {
@@ -218,6 +219,7 @@ struct interop_plan {
 	bool			rdm;
 	bool			contexts;
 	size_t			max_len;
+	size_t			region;
 	unsigned int		batches;
 };
 
@@ -280,6 +282,12 @@ struct interop_datum {
 static inline bool interop_is_segmented(size_t len)
 {
 	return len > 16384 && len <= 8 * 16384;
+}
+
+/* Bytes of a region that its peer reaches */
+static inline size_t interop_region(const struct interop_plan *plan)
+{
+	return plan->region ? plan->region : INTEROP_SIZE;
 }
 
 /* How many bytes of a message of a case its receive has room for */

@@ -116,6 +116,26 @@ static const struct interop_plan interop_plans[] = {
 		.batches		= 8,
 	},
 	{
+		/*
+		 * iWARP has no remote CQ data of writes, so there are none with RMA.  Regions of
+		 * siw have a MiB.  libfabric could not cut messages longer than that: of one that
+		 * is on offer in several ranges it waits for as many reads, also if its receive
+		 * ends in front of the last
+		 */
+		.name			= "rxm-iwarp",
+		.prov			= "verbs;ofi_rxm",
+		.caps			= FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC |
+					  FI_DIRECTED_RECV,
+		.cases			= INTEROP_CASE(INTEROP_WRITE) |
+					  INTEROP_CASE(INTEROP_READ) | INTEROP_ATOMICS |
+					  INTEROP_RDM | INTEROP_CASE(INTEROP_CUT),
+		.virt			= true,
+		.rdm			= true,
+		.max_len		= 1 << 19,
+		.region			= 1 << 20,
+		.batches		= 8,
+	},
+	{
 		.name			= "rxm-write",
 		.prov			= "tcp;ofi_rxm",
 		.caps			= FI_MSG | FI_TAGGED | FI_DIRECTED_RECV,

@@ -25,7 +25,7 @@ static int interop_register(struct interop_end *end, enum interop_case which)
 	struct fi_mr_attr attr = {
 		.mr_iov		= iov,
 		.iov_count	= interop_list(&end->region, 0,
-					       end->region.size, iov),
+					       interop_region(end->plan), iov),
 		.access		= interop_access(which),
 		.requested_key	= which,
 	};
@@ -68,7 +68,7 @@ static int interop_do_open(struct interop_end *end, struct interop_msg *msg,
 	if (end->plan->virt)
 		msg->addr = cpu_to_le64((uintptr_t)interop_at(&end->region, 0));
 	msg->key = cpu_to_le64(fi_mr_key(end->region_mr));
-	msg->len = cpu_to_le64(end->region.size);
+	msg->len = cpu_to_le64(interop_region(end->plan));
 	return 0;
 }
 
