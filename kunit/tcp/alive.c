@@ -7,9 +7,7 @@
 #include <linux/delay.h>
 #include <linux/fs.h>
 #include <linux/jiffies.h>
-#include <net/inet_hashtables.h>
 #include <net/sock.h>
-#include <net/tcp_states.h>
 #include "../lib/file.h"
 #include "../lib/log.h"
 #include "tcp.h"
@@ -99,34 +97,13 @@ static unsigned long fill_window(struct kunit *test, struct vt_end *end, u8 *out
 	return n;
 }
 
-/* The endpoint's socket of a connection; the endpoint keeps it */
-static struct sock *other_end(struct kunit *test, const struct socket *sock)
-{
-	struct inet_hashinfo *hash = init_net.ipv4.tcp_death_row.hashinfo;
-	const struct inet_sock *peer = inet_sk(sock->sk);
-	struct sock *sk, *found = NULL;
-	struct hlist_nulls_node *node;
-	unsigned int i;
-
-	rcu_read_lock();
-	for (i = 0; i <= hash->ehash_mask; i++)
-		sk_nulls_for_each_rcu(sk, node, &hash->ehash[i].chain)
-			if (sk->sk_state == TCP_ESTABLISHED &&
-			    sk->sk_num == ntohs(peer->inet_dport) &&
-			    inet_sk(sk)->inet_dport == peer->inet_sport)
-				found = sk;
-	rcu_read_unlock();
-	KUNIT_ASSERT_NOT_NULL(test, found);
-	return found;
-}
-
 /* TCP copies short messages into a page, which the socket keeps for the next one */
 static void a_connection_that_is_idle_keeps_no_page(struct kunit *test)
 {
 	u8 *out = vt_buf(test, LEN), msg[PEER_BASE + 1];
 	struct vt_end end = { .may_sleep = 1 };
 	struct socket *sock = peer_join(test, &end);
-	struct sock *sk = other_end(test, sock);
+	struct sock *sk = peer_other_end(test, sock);
 	unsigned long late;
 	bool had;
 	int i;

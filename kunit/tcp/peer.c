@@ -6,8 +6,10 @@
 #include <linux/in.h>
 #include <linux/jiffies.h>
 #include <linux/tcp.h>
+#include <net/inet_hashtables.h>
 #include <net/sock.h>
 #include <net/tcp.h>
+#include <net/tcp_states.h>
 #include "tcp.h"
 
 bool peer_foreign;
@@ -290,4 +292,24 @@ void peer_revives(struct kunit *test, struct socket *sock)
 	lock_sock(sock->sk);
 	KUNIT_EXPECT_EQ(test, sk_detach_filter(sock->sk), 0);
 	release_sock(sock->sk);
+}
+
+struct sock *peer_other_end(struct kunit *test, const struct socket *sock)
+{
+	struct inet_hashinfo *hash = init_net.ipv4.tcp_death_row.hashinfo;
+	const struct inet_sock *peer = inet_sk(sock->sk);
+	struct sock *sk, *found = NULL;
+	struct hlist_nulls_node *node;
+	unsigned int i;
+
+	rcu_read_lock();
+	for (i = 0; i <= hash->ehash_mask; i++)
+		sk_nulls_for_each_rcu(sk, node, &hash->ehash[i].chain)
+			if (sk->sk_state == TCP_ESTABLISHED &&
+			    sk->sk_num == ntohs(peer->inet_dport) &&
+			    inet_sk(sk)->inet_dport == peer->inet_sport)
+				found = sk;
+	rcu_read_unlock();
+	KUNIT_ASSERT_NOT_NULL(test, found);
+	return found;
 }

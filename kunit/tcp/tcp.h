@@ -89,6 +89,9 @@ void peer_hung_up(struct kunit *test, struct socket *sock);
 /* The peer hangs up; the endpoint has noticed when this returns */
 void peer_leave(struct kunit *test, struct socket *sock);
 
+/* The endpoint's socket of a connection; the endpoint keeps it */
+struct sock *peer_other_end(struct kunit *test, const struct socket *sock);
+
 /* The peer answers nothing any more, and answers again */
 void peer_dies(struct kunit *test, struct socket *sock);
 void peer_revives(struct kunit *test, struct socket *sock);

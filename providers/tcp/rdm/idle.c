@@ -53,7 +53,7 @@ void ktcp_idle_init(struct ktcp_link *link)
 
 /**
  * ktcp_idle_begin() - Begin to count the idle time of a connection that stands now
- * @link: the connection, with ktcp_conn.run held
+ * @link: the connection, with ktcp_conn.token held
  *
  * Context: any.
  */
@@ -61,7 +61,7 @@ void ktcp_idle_begin(struct ktcp_link *link)
 {
 	unsigned long time = ktcp_idle_time();
 
-	lockdep_assert_held(&link->conn.run);
+	lockdep_assert_held(&link->conn.token);
 	link->conn.used = jiffies;
 	if (time && link->conn.leaves)
 		queue_delayed_work(ktcp_wq, &link->idle, time);
@@ -94,7 +94,7 @@ static bool ktcp_idle_is_quiet(struct ktcp_link *link)
 
 /**
  * ktcp_idle_check() - Is it time to leave?
- * @conn: a connection in KTCP_OPEN that has nothing to do, with ktcp_conn.run held
+ * @conn: a connection in KTCP_OPEN that has nothing to do, with ktcp_conn.token held
  *
  * Context: any, by its worker.
  * Return: whether it is; then TCP_WIRE_LEAVE is to be sent.
@@ -104,7 +104,7 @@ bool ktcp_idle_check(struct ktcp_conn *conn)
 	struct ktcp_link *link = to_ktcp_link(conn);
 	unsigned long time = ktcp_idle_time(), end = conn->used + time;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	if (!READ_ONCE(link->idle_late))
 		return false;
 	WRITE_ONCE(link->idle_late, false);
@@ -124,7 +124,7 @@ bool ktcp_idle_check(struct ktcp_conn *conn)
 
 /**
  * ktcp_idle_heard() - A message has come: the peer does not close the connection
- * @conn: the connection, with ktcp_conn.run held
+ * @conn: the connection, with ktcp_conn.token held
  *
  * Context: any.
  */
@@ -133,7 +133,7 @@ void ktcp_idle_heard(struct ktcp_conn *conn)
 	unsigned long time = ktcp_idle_time();
 	bool idle = conn->leave_due || conn->leaving;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	conn->rx.count++;
 	conn->used = jiffies;
 	conn->leave_due = false;
@@ -144,7 +144,7 @@ void ktcp_idle_heard(struct ktcp_conn *conn)
 
 /**
  * ktcp_start_leave() - The peer wants to leave
- * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr counts what it has received
+ * @conn: the connection, with ktcp_conn.token held, whose ktcp_rx.hdr counts what it has received
  *
  * Context: any.
  * Return: 0: the connection stays; -ESHUTDOWN: it is to be closed; -EPROTO: the peer has
@@ -154,7 +154,7 @@ int ktcp_start_leave(struct ktcp_conn *conn)
 {
 	bool stay;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	if (!conn->leaves || conn->rx.hdr.data > conn->tx.count)
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
 	spin_lock_irq(&conn->soft->lock);

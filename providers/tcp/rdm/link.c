@@ -218,10 +218,10 @@ static void ktcp_link_work(struct work_struct *work)
 		return;
 	if (conn->phase != KTCP_OVER)
 		ktcp_link_finish(link);
-	mutex_lock(&conn->run);
+	ktcp_token_take(&conn->token);
 	ktcp_zc_reap(conn);
 	lent = conn->tx.zcs;
-	mutex_unlock(&conn->run);
+	ktcp_give(conn);
 	if (lent)
 		return;
 	link->released = true;
@@ -404,7 +404,7 @@ void ktcp_link_accept(struct ktcp_link *link, struct ktcp_peer *peer, struct ktc
 	/* Strangers connect, too, and get nothing of the reserves */
 	if (link->rdm->soft.reserves && ktcp_link_is_known(link))
 		ktcp_sock_use_reserves(sock);
-	mutex_lock(&conn->run);
+	ktcp_token_take(&conn->token);
 	conn->net_order = req->msg.net_order;
 	ktcp_idle_begin(link);
 	if (peer)
@@ -414,7 +414,7 @@ void ktcp_link_accept(struct ktcp_link *link, struct ktcp_peer *peer, struct ktc
 	ktcp_conn_open(conn);
 	kofi_ep_connected(&link->rdm->soft.kep);
 	ktcp_sock_attach(&conn->sk, sock, &link->work, conn->cpu);
-	mutex_unlock(&conn->run);
+	ktcp_give(conn);
 	kfree(req);
 }
 
@@ -430,11 +430,11 @@ void ktcp_link_opened(struct ktcp_link *link)
 	struct ktcp_rdm *rdm = link->rdm;
 
 	lockdep_assert_held(&ktcp_cm_lock);
-	mutex_lock(&conn->run);
+	ktcp_token_take(&conn->token);
 	conn->net_order = conn->cm_msg.net_order;
 	ktcp_conn_open(conn);
 	ktcp_idle_begin(link);
-	mutex_unlock(&conn->run);
+	ktcp_give(conn);
 	/* The link is open: its operations no longer count as waiting, which have a limit */
 	spin_lock_irq(&rdm->soft.lock);
 	ktcp_peer_set_open(link->peer, true);

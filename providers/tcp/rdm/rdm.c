@@ -19,11 +19,11 @@
  *
  *	posted		in kofi_soft_ep.posted, which holds those for all peers
  *	waiting		in ktcp_peer.posted: ktcp_rdm_route() has found the peer
- *	sent		by the holder of ktcp_conn.run of the peer's connection; from then on it
+ *	sent		by the holder of ktcp_conn.token of the peer's connection; from then on it
  *			ends with the connection
  *
  * The worker of the endpoint routes what is posted.  It also sends if the connection stands and
- * nobody else sends or receives (ktcp_push()).  A client that may sleep routes and sends within
+ * no other task sends or receives (ktcp_push()).  A client that may sleep routes and sends within
  * its call.  What callbacks post is routed by the task that has called them.  ktcp_rdm_route()
  * moves operations from the head of kofi_soft_ep.posted to the tail of ktcp_peer.posted under one
  * lock, so those for one peer stay in their order.  Only the worker routes to a peer without a

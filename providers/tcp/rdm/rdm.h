@@ -152,7 +152,7 @@ struct ktcp_taken {
  * @index: receive context of the end that has accepted; not 0: only the end that has dialled
  *	sends operations
  * @contexts: the other end understands TCP_WIRE_CTXREQ; guarded by ktcp_cm_lock
- * @senders: bit map of transmit contexts that have sent by it; guarded by ktcp_conn.run
+ * @senders: bit map of transmit contexts that have sent by it; guarded by ktcp_conn.token
  * @peer: the other end, as long as this is the connection with it; NULL: the connection is over,
  *	or is the accepting end of one from the endpoint itself, or of one to a receive context;
  *	guarded by ktcp_cm_lock
@@ -176,11 +176,11 @@ struct ktcp_taken {
  * @rts_room: that of RTS messages
  * @unacked: unexpected messages that are to be acknowledged, oldest first
  * @stalled: in ktcp_rdm.stalled; guarded by kofi_soft_ep.lock
- * @hung_up: the stream ends behind a message that waits; guarded by ktcp_conn.run
+ * @hung_up: the stream ends behind a message that waits; guarded by ktcp_conn.token
  * @rts: RTS messages that wait for a receive; guarded by kofi_soft_ep.lock, as the next one
  * @settled: RTS messages that have a receive, or that nobody wants
  * @taken: the peer's RTS messages by number, KTCP_RTS_NUMBERS elements, or NULL; guarded by
- *	ktcp_conn.run, as the next four
+ *	ktcp_conn.token, as the next four
  * @awaited: payloads that have been asked for, and have not begun to come
  * @cts: numbers of RTS messages whose payload is to be asked for
  * @declined: numbers of RTS messages whose refusal is to be sent

@@ -48,13 +48,13 @@ static unsigned int ktcp_rts_free(const struct ktcp_conn *conn)
 {
 	const struct ktcp_link *link = container_of(conn, struct ktcp_link, conn);
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	return find_next_zero_bit(link->numbers, KTCP_RTS_NUMBERS, 1);
 }
 
 /**
  * ktcp_rts_may_begin() - May an operation begin, or has it to wait for a number?
- * @conn: a connection with rendezvous, with ktcp_conn.run held
+ * @conn: a connection with rendezvous, with ktcp_conn.token held
  * @kept: the operation
  *
  * Context: any.
@@ -67,7 +67,7 @@ bool ktcp_rts_may_begin(const struct ktcp_conn *conn, const struct kofi_kept_op 
 
 /**
  * ktcp_rts_number() - Take a number for an operation, if it is to be sent by rendezvous
- * @conn: a connection with rendezvous, with ktcp_conn.run held
+ * @conn: a connection with rendezvous, with ktcp_conn.token held
  * @kept: an operation for which ktcp_rts_may_begin()
  *
  * Context: any.
@@ -87,13 +87,13 @@ u8 ktcp_rts_number(struct ktcp_conn *conn, const struct kofi_kept_op *kept)
 /* The payload of an operation has been sent: its number is free */
 void ktcp_rts_done(struct ktcp_conn *conn, u8 number)
 {
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	__clear_bit(number, to_ktcp_link(conn)->numbers);
 }
 
 /**
  * ktcp_start_cts() - The peer wants the payload of an operation
- * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr has the number
+ * @conn: the connection, with ktcp_conn.token held, whose ktcp_rx.hdr has the number
  *
  * Context: any.
  * Return: 0; -EPROTO: there was no such RTS.
@@ -102,7 +102,7 @@ int ktcp_start_cts(struct ktcp_conn *conn)
 {
 	struct kofi_soft_op *op;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	list_for_each_entry(op, &conn->tx.await_cts, entry) {
 		if (to_ktcp_op(op)->number != conn->rx.hdr.number)
 			continue;
@@ -117,7 +117,7 @@ int ktcp_start_cts(struct ktcp_conn *conn)
 
 /**
  * ktcp_rts_begin() - An RTS has come
- * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr is the RTS
+ * @conn: the connection, with ktcp_conn.token held, whose ktcp_rx.hdr is the RTS
  *
  * Context: may sleep.
  * Return: 0; -EPROTO: rendezvous was not agreed upon, or the number is in use; -ENOMEM.
@@ -127,7 +127,7 @@ int ktcp_rts_begin(struct ktcp_conn *conn)
 	struct ktcp_link *link = to_ktcp_link(conn);
 	u8 number = conn->rx.hdr.number;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	if (!conn->rendezvous || !number)
 		return ktcp_conn_violated(conn, KTCP_BAD_RENDEZVOUS);
 	/*
@@ -145,7 +145,7 @@ int ktcp_rts_begin(struct ktcp_conn *conn)
 
 /**
  * ktcp_rts_take() - Ask for the payload of an RTS
- * @conn: the connection, with ktcp_conn.run held
+ * @conn: the connection, with ktcp_conn.token held
  * @number: of the RTS
  * @rx: where it goes; NULL: nowhere
  * @len: bytes that were announced
@@ -156,7 +156,7 @@ void ktcp_rts_take(struct ktcp_conn *conn, u8 number, struct kofi_rx *rx, size_t
 {
 	struct ktcp_link *link = to_ktcp_link(conn);
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	link->taken[number] = (struct ktcp_taken) {
 		.state	= KTCP_RTS_TAKEN,
 		.rx	= rx,
@@ -175,7 +175,7 @@ static void ktcp_rts_finish(struct ktcp_unexp *unexp)
 
 /**
  * ktcp_rts_wait() - No receive has taken an RTS yet
- * @unexp: the RTS, with ktcp_conn.run of its connection held
+ * @unexp: the RTS, with ktcp_conn.token of its connection held
  *
  * Context: any.
  */
@@ -199,7 +199,7 @@ void ktcp_rts_wait(struct ktcp_unexp *unexp)
 
 /**
  * ktcp_rts_signal_is_due() - May a payload have to be asked for, or an RTS be refused?
- * @conn: a connection with rendezvous, with ktcp_conn.run held
+ * @conn: a connection with rendezvous, with ktcp_conn.token held
  *
  * Context: any.
  * Return: false: ktcp_rts_signal() would find none.
@@ -208,7 +208,7 @@ bool ktcp_rts_signal_is_due(const struct ktcp_conn *conn)
 {
 	const struct ktcp_link *link = container_of(conn, struct ktcp_link, conn);
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	return !list_empty_careful(&link->settled) ||
 	       !bitmap_empty(link->cts, KTCP_RTS_NUMBERS) ||
 	       !bitmap_empty(link->declined, KTCP_RTS_NUMBERS);
@@ -222,7 +222,7 @@ static u8 ktcp_cts_next(struct ktcp_conn *conn)
 	unsigned int number;
 	LIST_HEAD(settled);
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	if (!list_empty_careful(&link->settled)) {
 		spin_lock_irq(&conn->soft->lock);
 		list_splice_init(&link->settled, &settled);
@@ -246,7 +246,7 @@ static u8 ktcp_declined_next(struct ktcp_conn *conn)
 	struct ktcp_link *link = to_ktcp_link(conn);
 	unsigned int number;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	number = find_first_bit(link->declined, KTCP_RTS_NUMBERS);
 	if (number == KTCP_RTS_NUMBERS)
 		return 0;
@@ -256,7 +256,7 @@ static u8 ktcp_declined_next(struct ktcp_conn *conn)
 
 /**
  * ktcp_rts_signal() - Is a payload to be asked for, or an RTS to be refused?
- * @conn: a connection with rendezvous, with ktcp_conn.run held
+ * @conn: a connection with rendezvous, with ktcp_conn.token held
  * @hdr: header of the message, filled in if there is one
  *
  * Context: may sleep.
@@ -264,7 +264,7 @@ static u8 ktcp_declined_next(struct ktcp_conn *conn)
  */
 bool ktcp_rts_signal(struct ktcp_conn *conn, struct ktcp_hdr *hdr)
 {
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	hdr->number = ktcp_cts_next(conn);
 	if (hdr->number) {
 		hdr->op = TCP_WIRE_CTS;
@@ -314,7 +314,7 @@ static void ktcp_rts_decline(struct ktcp_link *link, struct ktcp_unexp *unexp)
 
 /**
  * ktcp_rts_look() - Refuse the RTS messages that no receive has taken for too long
- * @conn: a connection of an endpoint without connections, with ktcp_conn.run held
+ * @conn: a connection of an endpoint without connections, with ktcp_conn.token held
  *
  * Context: may sleep.
  * Return: whether there are RTS messages that have to be looked at again.
@@ -326,7 +326,7 @@ bool ktcp_rts_look(struct ktcp_conn *conn)
 	struct ktcp_unexp *unexp;
 	bool waits;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	if (likely(list_empty_careful(&link->rts)) || !time || !conn->declines)
 		return false;
 	while ((unexp = ktcp_rts_old(link, time, &waits))) {
@@ -338,7 +338,7 @@ bool ktcp_rts_look(struct ktcp_conn *conn)
 
 /**
  * ktcp_start_declined() - The peer refuses an RTS
- * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr has the number
+ * @conn: the connection, with ktcp_conn.token held, whose ktcp_rx.hdr has the number
  *
  * Context: any.
  * Return: 0; -EPROTO: there was no such RTS, or the peer has not said that it may refuse.
@@ -347,7 +347,7 @@ int ktcp_start_declined(struct ktcp_conn *conn)
 {
 	struct kofi_soft_op *op;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	if (!conn->declines)
 		return ktcp_conn_violated(conn, KTCP_BAD_HEADER);
 	list_for_each_entry(op, &conn->tx.await_cts, entry) {
@@ -363,7 +363,7 @@ int ktcp_start_declined(struct ktcp_conn *conn)
 
 /**
  * ktcp_start_data() - The payload of an RTS comes
- * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr has the number
+ * @conn: the connection, with ktcp_conn.token held, whose ktcp_rx.hdr has the number
  *
  * Context: any.
  * Return: 0, and the state says where it goes; -EPROTO: it was not asked for, or has another
@@ -375,7 +375,7 @@ int ktcp_start_data(struct ktcp_conn *conn)
 	struct ktcp_rx *rx = &conn->rx;
 	struct ktcp_taken *taken;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	if (!link->taken)
 		return ktcp_conn_violated(conn, KTCP_BAD_RENDEZVOUS);
 	taken = &link->taken[rx->hdr.number];

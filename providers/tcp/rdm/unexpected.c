@@ -73,7 +73,7 @@ static struct ktcp_unexp *to_ktcp_unexp(struct kofi_srx_msg *msg)
 
 /**
  * ktcp_unexp_hold_ack() - Does an acknowledgment have to wait?
- * @conn: the connection that its message has come by, with ktcp_conn.run held
+ * @conn: the connection that its message has come by, with ktcp_conn.token held
  *
  * Context: any.
  * Return: whether it does: the last unexpected message in ktcp_link.unacked then counts it.
@@ -350,7 +350,7 @@ void ktcp_link_stall(struct ktcp_conn *conn)
 
 /**
  * ktcp_link_await() - Wait for the receive context that messages arrive at
- * @conn: a connection of a scalable endpoint, with ktcp_conn.run held
+ * @conn: a connection of a scalable endpoint, with ktcp_conn.token held
  *
  * Context: any.
  * Return: the context; NULL: it is not enabled yet, and the worker looks again when it is.
@@ -421,7 +421,7 @@ static bool ktcp_unexp_match_plain(struct ktcp_conn *conn, const struct kofi_srx
 
 /**
  * ktcp_unexp_arrive() - A message has come, or an RTS
- * @conn: the connection, with ktcp_conn.run held, whose ktcp_rx.hdr is the message's
+ * @conn: the connection, with ktcp_conn.token held, whose ktcp_rx.hdr is the message's
  * @what: the message; its sender is filled in
  *
  * Context: may sleep.
@@ -436,7 +436,7 @@ int ktcp_unexp_arrive(struct ktcp_conn *conn, struct kofi_srx_arrival *what)
 	struct ktcp_unexp *unexp;
 	int ret;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	if (conn->rx.hdr.op == TCP_WIRE_RTS) {
 		ret = ktcp_rts_begin(conn);
 		if (ret)
@@ -469,7 +469,7 @@ int ktcp_unexp_arrive(struct ktcp_conn *conn, struct kofi_srx_arrival *what)
 
 /**
  * ktcp_unexp_look() - Look whether the parked message was settled, or has room now
- * @conn: a connection in KTCP_RX_PARKED, with ktcp_conn.run held
+ * @conn: a connection in KTCP_RX_PARKED, with ktcp_conn.token held
  *
  * Context: any.
  * Return: 0, and the state says where the payload goes; -EAGAIN: neither.
@@ -497,7 +497,7 @@ int ktcp_unexp_look(struct ktcp_conn *conn)
 
 /**
  * ktcp_unexp_hung_up() - The peer has hung up behind a message that waits
- * @conn: a connection of an endpoint without connections, with ktcp_conn.run held
+ * @conn: a connection of an endpoint without connections, with ktcp_conn.token held
  *
  * Only the bounds of the address count from now on: what has come is kept as far as that has room.
  *
@@ -509,7 +509,7 @@ bool ktcp_unexp_hung_up(struct ktcp_conn *conn)
 	struct ktcp_link *link = to_ktcp_link(conn);
 	bool first = !link->hung_up;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	link->hung_up = true;
 	return first;
 }
@@ -549,7 +549,7 @@ static void ktcp_unexp_finish(struct ktcp_unexp *unexp)
 
 /**
  * ktcp_unexp_filled() - All of the payload of an unexpected message is there
- * @conn: a connection in KTCP_RX_UNEXP, with ktcp_conn.run held
+ * @conn: a connection in KTCP_RX_UNEXP, with ktcp_conn.token held
  *
  * Context: may sleep.
  */

@@ -204,7 +204,7 @@ static int ktcp_alive_check_now(struct ktcp_conn *conn)
 
 /**
  * ktcp_alive_check() - Look whether the peer is still there
- * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held, when it has sent
+ * @conn: a connection in KTCP_OPEN, with ktcp_conn.token held, when it has sent
  *
  * Context: may sleep.
  * Return: 0; -ETIMEDOUT: the peer has gone, has kept its window closed for too long, or owes the

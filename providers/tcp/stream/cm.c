@@ -126,10 +126,10 @@ int ktcp_responded(struct ktcp_ep *ep)
 		return type == -ESHUTDOWN ? -ECONNREFUSED : type;
 	noio = ktcp_cm_enter();
 	if (type == TCP_WIRE_CONNRESP) {
-		mutex_lock(&conn->run);
+		ktcp_token_take(&conn->token);
 		ktcp_ep_know_peer(ep, &conn->cm_msg);
 		ktcp_conn_open(conn);
-		mutex_unlock(&conn->run);
+		ktcp_give(conn);
 		kofi_conn_establish(&ep->soft.kep.conn, conn->cm_msg.data, len);
 	} else {
 		ktcp_ep_end(ep, ECONNREFUSED, conn->cm_msg.data,
@@ -311,7 +311,7 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 	}
 	if (ep->soft.reserves)
 		ktcp_sock_use_reserves(sock);
-	mutex_lock(&ep->conn.run);
+	ktcp_token_take(&ep->conn.token);
 	ktcp_ep_know_peer(ep, &ep->req->msg);
 	ep->conn.few_reads = ktcp_accepts_few(&ep->req->msg.cm);
 	ktcp_sock_unlimit(&ep->req->sk);
@@ -321,7 +321,7 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 	ktcp_conn_open(&ep->conn);
 	kofi_conn_establish(&ep->soft.kep.conn, NULL, 0);
 	ktcp_sock_attach(&ep->conn.sk, sock, &ep->soft.work, ktcp_set_cpu(ep));
-	mutex_unlock(&ep->conn.run);
+	ktcp_give(&ep->conn);
 	ktcp_ep_note_interface(ep);
 unlock:
 	ktcp_cm_leave(noio);

@@ -180,9 +180,9 @@ static void ktcp_work(struct work_struct *work)
 	if (conn->phase != KTCP_OVER)
 		return;
 	/* Gives back what TCP and the device have let go of since */
-	mutex_lock(&conn->run);
+	ktcp_token_take(&conn->token);
 	ktcp_zc_reap(conn);
-	mutex_unlock(&conn->run);
+	ktcp_give(conn);
 }
 
 /* struct kofi_soft_type */

@@ -10,16 +10,20 @@
  * which there is more to do takes nothing from the other one.  Then the worker lets others run.
  * It looks at the peer (alive.c) in each run, however much there is to do.
  *
- * A client that may sleep sends within its call (ktcp_push()).  The call takes ktcp_conn.run
- * only if nobody has it, so it waits for nobody, and may be made while memory is reclaimed.
+ * A client that may sleep sends within its call (ktcp_push()).  The call takes ktcp_conn.token
+ * only if no other task has it, so it waits for none, and may be made while memory is reclaimed.
+ * If another task has it, that task sends what was posted.
  * The call only sends; the worker deals with an error that it finds (ktcp_conn.failed).
  * While the peer has not acknowledged what was sent before, a call leaves the sending to the
  * worker, which finds what several calls have posted, and fills segments with it.
  *
  * If the callbacks of such a client are made in a worker, that of its queue takes the turn when
  * data come, and calls the client behind it (ktcp_queue_turn()): a message then wakes one task.
- * It leaves the connection to this worker while a callback runs, if somebody holds
- * ktcp_conn.run, and at the end.
+ * It leaves the connection to this worker while a callback runs, and at the end.
+ *
+ * A turn ends when neither the socket nor a task that has come meanwhile has anything for it.  The
+ * token is given back before clients are called.  If a task comes in between, the worker runs: a
+ * callback may sleep, and may wait for what that task has come for.
  */
 #include <linux/module.h>
 #include <linux/sched/mm.h>
@@ -53,7 +57,7 @@ int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct wor
 	conn->work = work;
 	conn->cpu = WORK_CPU_UNBOUND;
 	conn->posted = posted;
-	mutex_init(&conn->run);
+	ktcp_token_init(&conn->token);
 	init_llist_head(&conn->zc_done);
 	ktcp_tx_init(&conn->tx);
 	ktcp_rx_init(&conn->rx);
@@ -114,7 +118,7 @@ static void ktcp_claim(struct ktcp_conn *conn, struct kofi_cq *cqs[2])
 {
 	int i;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	for (i = 0; i < 2; i++)
 		if (cqs[i])
 			kofi_cq_claim(cqs[i]);
@@ -151,7 +155,7 @@ static int ktcp_transfer_locked(struct ktcp_conn *conn)
 {
 	int ret;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	if (conn->failed)
 		return conn->failed;
 	if (READ_ONCE(conn->recalled) && ktcp_tx_recall(conn))
@@ -168,24 +172,36 @@ static int ktcp_transfer_locked(struct ktcp_conn *conn)
 	return -EAGAIN;
 }
 
+/* Turns, until no other task has come meanwhile, or the budget is used up; as ktcp_transfer() */
+static int ktcp_turns(struct ktcp_conn *conn)
+{
+	int turns = KTCP_TURNS, ret;
+
+	do {
+		ret = ktcp_transfer_locked(conn);
+	} while (ret == -EAGAIN && --turns && !need_resched() &&
+		 ktcp_token_is_wanted(&conn->token));
+	return ret;
+}
+
 /*
- * One turn, which releases ktcp_conn.run; returns as ktcp_transfer().  @again: callbacks have
- * posted
+ * Turns, behind which ktcp_conn.token is given back; returns as ktcp_transfer().  @again: callbacks
+ * have posted
  */
 static int ktcp_transfer_once(struct ktcp_conn *conn, bool *again)
 {
 	struct kofi_cq *cqs[2];
 	int ret;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	ktcp_plug(conn, cqs);
-	ret = ktcp_transfer_locked(conn);
+	ret = ktcp_turns(conn);
 	if (ret && ret != -EAGAIN)
 		conn->failed = ret;
 	/* The peer closes the connection upon TCP_WIRE_LEAVE */
 	conn->left = conn->left || (conn->leaving && ret == -ESHUTDOWN);
 	ktcp_claim(conn, cqs);
-	mutex_unlock(&conn->run);
+	ktcp_give(conn);
 	kofi_soft_begin_calls(conn->soft);
 	ktcp_unplug(cqs);
 	*again = kofi_soft_end_calls(conn->soft);
@@ -194,15 +210,22 @@ static int ktcp_transfer_once(struct ktcp_conn *conn, bool *again)
 	return ret;
 }
 
+static bool ktcp_conn_is_over(struct ktcp_conn *conn)
+{
+	return conn->upper ? conn->upper->is_over(conn) : READ_ONCE(conn->soft->over);
+}
+
 /**
  * ktcp_transfer() - Send and receive, report what has completed, and send what callbacks post
- * @conn: a connection in KTCP_OPEN, by its worker
+ * @conn: a connection, by its worker in KTCP_OPEN, or by the worker of ktcp_conn.cq
  *
- * The client is called when ktcp_conn.run has been released.
+ * The client is called when ktcp_conn.token has been given back.  The connection may end while the
+ * worker of a queue is here; then the worker of the connection, which waits for the token, does the
+ * rest.
  *
- * Context: may sleep, but does not wait for the peer.
- * Return: -EAGAIN: there is nothing to do now; 0: there is more; another negative errno: the
- * connection is over.
+ * Context: may sleep, but waits neither for the peer nor for another task that has the token.
+ * Return: -EAGAIN: there is nothing to do now, or another task does it; 0: there is more; another
+ * negative errno: the connection is over.
  */
 int ktcp_transfer(struct ktcp_conn *conn)
 {
@@ -210,7 +233,16 @@ int ktcp_transfer(struct ktcp_conn *conn)
 	bool again;
 
 	do {
-		mutex_lock(&conn->run);
+		if (unlikely(ktcp_conn_is_over(conn))) {
+			ktcp_kick(conn);
+			return -EAGAIN;
+		}
+		if (!ktcp_token_try(&conn->token))
+			return -EAGAIN;
+		if (unlikely(conn->phase != KTCP_OPEN)) {
+			ktcp_give(conn);
+			return -EAGAIN;
+		}
 		ret = ktcp_transfer_once(conn, &again);
 	} while (again && ret == -EAGAIN && --turns && !need_resched());
 	return again && ret == -EAGAIN ? 0 : ret;
@@ -229,38 +261,6 @@ static void ktcp_conn_put(struct ktcp_conn *conn)
 		conn->upper->put(conn);
 	else
 		kofi_soft_ep_put(conn->soft);
-}
-
-static bool ktcp_conn_is_over(struct ktcp_conn *conn)
-{
-	return conn->upper ? conn->upper->is_over(conn) : READ_ONCE(conn->soft->over);
-}
-
-/* Take ktcp_conn.run for a turn, if nobody has it and the connection stands */
-static bool ktcp_try_turn(struct ktcp_conn *conn)
-{
-	if (ktcp_conn_is_over(conn) || !mutex_trylock(&conn->run))
-		return false;
-	if (likely(conn->phase == KTCP_OPEN))
-		return true;
-	mutex_unlock(&conn->run);
-	return false;
-}
-
-/* As ktcp_transfer(), but waits for nobody; 0 also if there was no turn */
-static int ktcp_try_transfer(struct ktcp_conn *conn)
-{
-	int turns = KTCP_TURNS, ret;
-	bool again;
-
-	do {
-		if (!ktcp_try_turn(conn)) {
-			ktcp_kick(conn);
-			return -EAGAIN;
-		}
-		ret = ktcp_transfer_once(conn, &again);
-	} while (again && ret == -EAGAIN && --turns && !need_resched());
-	return again && ret == -EAGAIN ? 0 : ret;
 }
 
 /*
@@ -289,7 +289,7 @@ static bool ktcp_ask_queue(struct ktcp_sock *ksk)
 static void ktcp_queue_turn(struct kofi_cq_turn *turn, bool busy)
 {
 	struct ktcp_conn *conn = container_of(turn, struct ktcp_conn, turn);
-	int ret = busy ? 0 : ktcp_try_transfer(conn);
+	int ret = busy ? 0 : ktcp_transfer(conn);
 
 	if (ret != -EAGAIN && (ret || busy || !ktcp_ask_queue(&conn->sk)))
 		ktcp_kick(conn);
@@ -298,7 +298,7 @@ static void ktcp_queue_turn(struct kofi_cq_turn *turn, bool busy)
 
 /**
  * ktcp_conn_open() - A connection stands: KTCP_OPEN
- * @conn: the connection, with ktcp_conn.run held
+ * @conn: the connection, with ktcp_conn.token held
  *
  * Context: may sleep.
  */
@@ -307,7 +307,7 @@ void ktcp_conn_open(struct ktcp_conn *conn)
 	const struct kofi_soft_ep *at = ktcp_conn_at(conn);
 	struct kofi_cq *cq = at ? at->kep.rx.cq : NULL;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	conn->phase = KTCP_OPEN;
 	conn->turn.fn = ktcp_queue_turn;
 	/* What a callback posts waits for its end then, as that of any client that may sleep */
@@ -321,12 +321,12 @@ void ktcp_conn_open(struct ktcp_conn *conn)
 /* Is there something that the peer's TCP has not acknowledged? */
 static bool ktcp_is_in_flight(const struct ktcp_conn *conn)
 {
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	return READ_ONCE(tcp_sk(conn->sk.sock->sk)->packets_out);
 }
 
 /**
- * ktcp_push() - Send what is posted, if nobody else sends or receives, and nothing is in flight
+ * ktcp_push() - Send what is posted, if no other task has the token, and nothing is in flight
  * @conn: the connection
  *
  * There is no might_sleep() before lock_sock(): where that lets other tasks run, the worker that
@@ -339,11 +339,8 @@ void ktcp_push(struct ktcp_conn *conn)
 	struct ktcp_budget budget = KTCP_BUDGET;
 	int ret = 0;
 
-	if (!mutex_trylock(&conn->run)) {
-		/* The holder may have looked for posted operations for the last time */
-		ktcp_kick(conn);
+	if (!ktcp_token_try(&conn->token))
 		return;
-	}
 	if (conn->phase == KTCP_OPEN && !conn->failed && !ktcp_is_in_flight(conn)) {
 		ret = ktcp_send_noreclaim(conn, &budget);
 		if (ret == -EAGAIN)
@@ -351,8 +348,7 @@ void ktcp_push(struct ktcp_conn *conn)
 		if (ret != -EAGAIN)
 			conn->failed = ret;
 	}
-	mutex_unlock(&conn->run);
-	if (ret != -EAGAIN)
+	if (ktcp_token_give(&conn->token) || ret != -EAGAIN)
 		ktcp_kick(conn);
 }
 
@@ -371,7 +367,7 @@ struct socket *ktcp_conn_stop(struct ktcp_conn *conn, int err)
 	struct socket *sock;
 	unsigned int noio;
 
-	mutex_lock(&conn->run);
+	ktcp_token_take(&conn->token);
 	if (conn->violation)
 		ktcp_violated(&conn->soft->kep.ep.fid, conn->sk.sock, conn->violation);
 	/* Operations that the peer has acknowledged end without an error */
@@ -381,7 +377,7 @@ struct socket *ktcp_conn_stop(struct ktcp_conn *conn, int err)
 		conn->cut = true;
 	conn->err = err;
 	conn->phase = KTCP_OVER;
-	mutex_unlock(&conn->run);
+	ktcp_give(conn);
 	/* From now on only this worker uses the socket, conn->tx and conn->rx */
 	noio = ktcp_cm_enter();
 	sock = ktcp_sock_detach(&conn->sk);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The receiving half of a connection, run by the connection's worker with ktcp_conn.run held.
+ * The receiving half of a connection, run by the connection's worker with ktcp_conn.token held.
  *
  * All that has arrived is read in one pass (ktcp_recv()), with the lock of the socket held:
  * tcp_read_sock() calls ktcp_recv_skb() for each packet, and the steps below take bytes of it.  So
@@ -370,7 +370,7 @@ static int ktcp_start_msg(struct ktcp_conn *conn)
  * @conn: the connection
  * @rma: the target, which kofi_rma_enter() has refused with -EACCES
  *
- * Context: any, with ktcp_conn.run held.
+ * Context: any, with ktcp_conn.token held.
  * Return: negative errno: the connection is over.
  */
 int ktcp_rma_ended(struct ktcp_conn *conn, const struct kofi_rma *rma)
@@ -874,7 +874,7 @@ static bool ktcp_recv_is_idle(const struct sock *sk)
 
 /**
  * ktcp_recv() - Receive what has arrived
- * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
+ * @conn: a connection in KTCP_OPEN, with ktcp_conn.token held
  * @budget: what may be done; counted down
  *
  * Context: may sleep, but does not wait for the peer.
@@ -887,7 +887,7 @@ int ktcp_recv(struct ktcp_conn *conn, struct ktcp_budget *budget)
 	read_descriptor_t desc = { .arg.data = &pass, .count = 1 };
 	struct sock *sk = conn->sk.sock->sk;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	budget->until = jiffies + KTCP_BUDGET_TIME;
 	/* What needs no bytes */
 	pass.ret = ktcp_rx_steps(conn, budget);
@@ -903,7 +903,7 @@ int ktcp_recv(struct ktcp_conn *conn, struct ktcp_budget *budget)
 
 /**
  * ktcp_recv_waits() - Does a message wait for something on this side?
- * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
+ * @conn: a connection in KTCP_OPEN, with ktcp_conn.token held
  *
  * Context: any.
  * Return: whether it does.
@@ -915,7 +915,7 @@ bool ktcp_recv_waits(const struct ktcp_conn *conn)
 
 /**
  * ktcp_recv_is_due() - Does the peer owe the rest of a message, or a payload?
- * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
+ * @conn: a connection in KTCP_OPEN, with ktcp_conn.token held
  *
  * Context: any.
  * Return: whether it does; a message that waits for something on this side is no debt, but what

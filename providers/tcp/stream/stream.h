@@ -22,10 +22,10 @@
  * processor, the endpoint's.
  *
  * A client that posts in process context only (FI_OPT_MAY_SLEEP) sends within its call
- * (ktcp_send_now()), unless ktcp_conn.run is held: then the worker sends.  If such a client has
- * its callbacks called in a worker, the worker of its queue receives what comes while no callback
- * runs (ktcp_queue_turn()).  The mutex guards the transfer: the state of a message that is half
- * sent or half received has one user at a time.
+ * (ktcp_send_now()), unless another task has ktcp_conn.token: then that task sends.  If such a
+ * client has its callbacks called in a worker, the worker of its queue receives what comes while no
+ * callback runs (ktcp_queue_turn()).  The token guards the transfer: the state of a message that is
+ * half sent or half received has one user at a time.  token.h says how it is taken.
  *
  * A connection ends in one place, too.  ktcp_ep_end() notes the end and queues the work item.
  * The worker then gives everything back: operations, the message that was being received,
@@ -35,17 +35,17 @@
  *
  *	ktcp_cm_lock	mutex: states of connections, listeners, requests; held in a NOIO frame
  *			(ktcp_cm_enter())
- *	ktcp_conn.run	mutex: what is sent and received; a post, and the worker of a queue, only
- *			try to take it
+ *	ktcp_conn.token	what is sent and received.  A turn, and a post, only try to take it; the
+ *			worker waits for it when a connection begins or ends
  *	ktcp_linger_lock	mutex: sockets that outlive their endpoints; taken with neither of
  *				the two above held
  *	lock of a socket
  *	kofi_soft_ep.lock	the list of posted operations, and whether it is closed
  *	sk_callback_lock of a socket: which worker its events wake
  *
- * No lock but ktcp_conn.run is held while data are moved, and while they are read the lock of
- * their socket.  Completions are queued under that mutex, and clients are called when it has been
- * released (ktcp_transfer()).
+ * No lock is held while data are moved but, while they are read, that of their socket.  Completions
+ * are queued with ktcp_conn.token, and clients are called when the token has been given back
+ * (ktcp_transfer()).
  */
 #ifndef _KOFI_TCP_STREAM_H
 #define _KOFI_TCP_STREAM_H
@@ -67,6 +67,7 @@
 #include <kofi/srx.h>
 #include "../trace.h"
 #include "../wire.h"
+#include "token.h"
 
 #define KTCP_NAME		"tcp"
 #define KTCP_VERSION		FI_VERSION(0, 1)
@@ -295,7 +296,7 @@ struct ktcp_gather {
 };
 
 /**
- * struct ktcp_tx - The sending half of a connection; guarded by ktcp_conn.run
+ * struct ktcp_tx - The sending half of a connection; guarded by ktcp_conn.token
  * @gather: short messages, and the header of the message that @kind describes
  * @kind: what is being sent behind @gather
  * @op: the operation, if @kind is KTCP_TX_OP
@@ -389,7 +390,7 @@ struct ktcp_block {
 };
 
 /**
- * struct ktcp_rx - The receiving half of a connection; guarded by ktcp_conn.run
+ * struct ktcp_rx - The receiving half of a connection; guarded by ktcp_conn.token
  * @state: see &enum ktcp_rx_state
  * @block: what is being read
  * @buf: header that comes piece by piece
@@ -441,7 +442,7 @@ struct ktcp_awaited {
 };
 
 /**
- * struct ktcp_alive - Whether the peer is still there; guarded by ktcp_conn.run
+ * struct ktcp_alive - Whether the peer is still there; guarded by ktcp_conn.token
  * @look: queues the worker for the next look
  * @looking: something was on its way at the last look
  * @next: jiffies: when the next look is due
@@ -479,10 +480,10 @@ struct ktcp_alive {
 /**
  * struct ktcp_upper - What an endpoint without connections does with its connections
  * @try_get: take a reference; returns false if the connection is about to go.  Any context, without
- *	ktcp_conn.run, as the next two
+ *	ktcp_conn.token, as the next two
  * @put: give a reference back
  * @is_over: return true if the connection is over, or is about to be
- * @posted: route what the callbacks of a turn have posted.  May sleep, without ktcp_conn.run
+ * @posted: route what the callbacks of a turn have posted.  May sleep, without ktcp_conn.token
  * @leave: there is nothing to do: is it time to leave?  Then TCP_WIRE_LEAVE is to be sent
  * @hung_up: the stream ends behind a message that waits; returns true if that message is to be
  *	looked at once more
@@ -513,7 +514,7 @@ struct ktcp_alive {
  *	neither is to be sent
  *
  * Connections of endpoints with connections have nothing of this.  All but the first four are
- * called with ktcp_conn.run held, or when the connection is over, by its worker.
+ * called with ktcp_conn.token held, or when the connection is over, by its worker.
  */
 struct ktcp_upper {
 	bool			(*try_get)(struct ktcp_conn *conn);
@@ -574,7 +575,7 @@ enum ktcp_phase {
  * @upper: what an endpoint without connections does; NULL: it is that of a &struct ktcp_ep
  * @rendezvous: both ends speak version 1 (ktcp_wire_rdm.version); set before KTCP_OPEN
  * @leaves: the peer understands TCP_WIRE_LEAVE; set before KTCP_OPEN
- * @leave_due: TCP_WIRE_LEAVE is to be sent; guarded by @run, as the next three
+ * @leave_due: TCP_WIRE_LEAVE is to be sent; guarded by @token, as the next three
  * @leaving: TCP_WIRE_LEAVE has been sent, and no message has come since
  * @left: the connection ends because it is idle
  * @used: jiffies: last message
@@ -585,12 +586,12 @@ enum ktcp_phase {
  * @few_reads: no more than KTCP_RESPONSES operations that have a response are under way; set
  *	before KTCP_OPEN
  * @responses: struct ktcp_response; none without FI_RMA
- * @run: held by the worker, or the call of a client, that sends or receives
+ * @token: of the task that sends or receives: the worker, the worker of @cq, or a client's call
  * @cq: queue whose worker takes a turn when data have come, or NULL; set at KTCP_OPEN
  * @turn: a turn by the worker of @cq; has a reference to the endpoint, or to the
  *	&struct ktcp_link, while it is due or runs
  * @request: type of its request
- * @phase: see &enum ktcp_phase; becomes KTCP_OPEN and KTCP_OVER under @run
+ * @phase: see &enum ktcp_phase; becomes KTCP_OPEN and KTCP_OVER with @token
  * @failed: negative errno, for the worker to see: the connection is over; 0: it is not.  Set by a
  *	call that sends, or by a turn
  * @err: positive error code of what TCP still has when the connection is over; set before KTCP_OVER
@@ -628,7 +629,7 @@ struct ktcp_conn {
 	bool			tagged_rma;
 	bool			few_reads;
 	struct kofi_bufpool	responses;
-	struct mutex		run;		/* see above */
+	struct ktcp_token	token;
 	struct kofi_cq		*cq;
 	struct kofi_cq_turn	turn;
 	enum ktcp_wire_cm_type	request;
@@ -940,7 +941,7 @@ static inline bool ktcp_accepts_few(const struct ktcp_wire_cm *request)
 /* Was a payload asked for that has not begun to come? */
 static inline bool ktcp_data_is_awaited(const struct ktcp_conn *conn)
 {
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	return conn->upper && conn->upper->awaits(conn);
 }
 
@@ -950,7 +951,7 @@ static inline bool ktcp_tx_is_idle(const struct ktcp_tx *tx)
 	return tx->kind == KTCP_TX_IDLE && tx->gather.sent == tx->gather.bytes;
 }
 
-/* Where messages arrive, or NULL.  Called with ktcp_conn.run held */
+/* Where messages arrive, or NULL.  Called with ktcp_conn.token held */
 static inline struct kofi_soft_ep *ktcp_conn_at(const struct ktcp_conn *conn)
 {
 	/* Pairs with ktcp_link_bind() */
@@ -961,6 +962,13 @@ static inline struct kofi_soft_ep *ktcp_conn_at(const struct ktcp_conn *conn)
 static inline void ktcp_kick(struct ktcp_conn *conn)
 {
 	queue_work_on(READ_ONCE(conn->cpu), conn->soft->type->wq, conn->work);
+}
+
+/* Gives the token of @conn back; the worker does what other tasks have come for.  Any context */
+static inline void ktcp_give(struct ktcp_conn *conn)
+{
+	if (ktcp_token_give(&conn->token))
+		ktcp_kick(conn);
 }
 
 #endif /* _KOFI_TCP_STREAM_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The sending half of a connection, run by the holder of ktcp_conn.run.
+ * The sending half of a connection, run by the holder of ktcp_conn.token.
  *
  * The next message is, in this order, the refusal of a write, an acknowledgment, TCP_WIRE_CTS, the
  * refusal of an RTS, a response to a read by the peer, or the refusal of the read, TCP_WIRE_LEAVE,
@@ -110,7 +110,7 @@ static void ktcp_op_hdr(struct kofi_soft_op *op, struct ktcp_hdr *hdr)
 
 /**
  * ktcp_next_posted() - Take the oldest posted operation
- * @conn: the connection, with ktcp_conn.run held, or when it is over
+ * @conn: the connection, with ktcp_conn.token held, or when it is over
  * @busy: earlier operations are not over, and an operation with FI_FENCE has to wait for them
  *
  * Context: any.
@@ -146,7 +146,7 @@ struct kofi_soft_op *ktcp_next_posted(struct ktcp_conn *conn, bool busy)
  * @soft: the operation, in no list; it is over if that was the last
  * @err: positive error code; 0: that went well
  *
- * Context: with ktcp_conn.run held, or when the connection is over, by its worker.
+ * Context: with ktcp_conn.token held, or when the connection is over, by its worker.
  */
 void ktcp_op_put(struct kofi_soft_op *soft, int err)
 {
@@ -183,7 +183,7 @@ static void ktcp_response_done(struct ktcp_conn *conn, struct ktcp_response *res
  * @zc: the message
  * @err: positive error code; 0: the peer's TCP has acknowledged it
  *
- * Context: with ktcp_conn.run held.
+ * Context: with ktcp_conn.token held.
  */
 void ktcp_tx_let_go(struct ktcp_conn *conn, struct ktcp_zc *zc, int err)
 {
@@ -226,7 +226,7 @@ static bool ktcp_response_lend(struct ktcp_conn *conn, struct ktcp_response *res
 
 /**
  * ktcp_tx_recall() - Look for responses whose regions a client wants back
- * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
+ * @conn: a connection in KTCP_OPEN, with ktcp_conn.token held
  *
  * What the peer's TCP has acknowledged is let go of by this machine, soon.
  *
@@ -239,7 +239,7 @@ int ktcp_tx_recall(struct ktcp_conn *conn)
 	struct ktcp_response *response;
 	u32 acked;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	/* Pairs with ktcp_response_recall(): a recall that comes later sets it again */
 	xchg(&conn->recalled, false);
 	ktcp_zc_reap(conn);
@@ -264,7 +264,7 @@ static bool ktcp_rma_has_key(const struct kofi_rma *rma, u64 key)
 
 /**
  * ktcp_tx_is_read() - Return true if the peer has not got all of a response from a region
- * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
+ * @conn: a connection in KTCP_OPEN, with ktcp_conn.token held
  * @key: of the region, whose pages are lent to TCP
  *
  * Context: any.
@@ -276,7 +276,7 @@ bool ktcp_tx_is_read(struct ktcp_conn *conn, u64 key)
 	struct ktcp_response *response;
 	u32 acked = READ_ONCE(tcp_sk(conn->sk.sock->sk)->snd_una);
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	if (tx->kind == KTCP_TX_RESPONSE && ktcp_rma_has_key(&ktcp_first_response(tx)->rma, key))
 		return true;
 	list_for_each_entry(response, &tx->unacked, entry)
@@ -830,7 +830,7 @@ static void ktcp_tx_sent(struct ktcp_conn *conn)
 
 /**
  * ktcp_send() - Send what there is to be sent
- * @conn: a connection in KTCP_OPEN, with ktcp_conn.run held
+ * @conn: a connection in KTCP_OPEN, with ktcp_conn.token held
  * @budget: what may be done; counted down
  *
  * Context: may sleep, but does not wait for the peer.
@@ -841,7 +841,7 @@ int ktcp_send(struct ktcp_conn *conn, struct ktcp_budget *budget)
 {
 	int ret = 0;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	if (ktcp_tx_has_nothing(conn)) {
 		ktcp_zc_reap(conn);
 		return conn->failed ? : -EAGAIN;

@@ -82,7 +82,7 @@ static bool ktcp_zc_is_vain(struct sock *sk)
 
 /**
  * ktcp_zc_begin() - May the next message be sent without a copy?
- * @conn: the connection, with ktcp_conn.run held
+ * @conn: the connection, with ktcp_conn.token held
  * @zc: of the message
  * @len: bytes of its payload
  *
@@ -93,7 +93,7 @@ bool ktcp_zc_begin(struct ktcp_conn *conn, struct ktcp_zc *zc, size_t len)
 {
 	struct sock *sk = conn->sk.sock->sk;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	if (len <= KTCP_COPY_MAX || ktcp_zc_is_vain(sk))
 		return false;
 	kofi_ubuf_set_ops(&zc->ubuf, &ktcp_zc_ops);
@@ -178,7 +178,7 @@ void ktcp_zc_fill(struct ktcp_zc *zc, struct msghdr *msg, struct bio_vec *bvec)
  * @zc: of the message
  * @msg: what ktcp_zc_fill() has made of it
  *
- * Context: any, with ktcp_conn.run held.
+ * Context: any, with ktcp_conn.token held.
  */
 void ktcp_zc_taken(struct ktcp_zc *zc, const struct msghdr *msg)
 {
@@ -193,7 +193,7 @@ void ktcp_zc_taken(struct ktcp_zc *zc, const struct msghdr *msg)
  * @zc: of the message
  * @sent: the socket has all of it
  *
- * Context: any, with ktcp_conn.run held if the connection is not over.
+ * Context: any, with ktcp_conn.token held if the connection is not over.
  */
 void ktcp_zc_end(struct ktcp_zc *zc, bool sent)
 {
@@ -203,7 +203,7 @@ void ktcp_zc_end(struct ktcp_zc *zc, bool sent)
 
 /**
  * ktcp_zc_reap() - End the messages whose pages TCP has let go of
- * @conn: the connection, with ktcp_conn.run held
+ * @conn: the connection, with ktcp_conn.token held
  *
  * Context: may sleep.
  */
@@ -213,7 +213,7 @@ void ktcp_zc_reap(struct ktcp_conn *conn)
 	struct ktcp_zc *zc;
 	bool acked;
 
-	lockdep_assert_held(&conn->run);
+	lockdep_assert_held(&conn->token);
 	while (done) {
 		zc = llist_entry(done, struct ktcp_zc, entry);
 		done = done->next;
