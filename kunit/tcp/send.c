@@ -19,22 +19,24 @@
 #define TRIES	64
 #define THREADS	4
 #define EACH	64
+#define FEW	4
+#define SEGMENTS	20		/* of FEW * EACH messages; 26 if each turn has its own */
 #define LITTLE_ROOM	4608	/* bytes: a socket has no less */
 
 /* The worker of the endpoint will run on this processor, and the case does */
-static void stay_here(struct kunit *test, struct vt_end *end)
+static void stay_here(struct kunit *test, struct vt_end *end, const struct vt_kind *kind)
 {
 	struct fi_cq_attr attr = { .flags = FI_AFFINITY };
 
 	set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id()));
 	attr.signaling_vector = raw_smp_processor_id();
-	end->tx = vt_cq_new(test, vt_of(test)->domain, &attr, &vt_default_kind);
+	end->tx = vt_cq_new(test, vt_of(test)->domain, &attr, kind);
 }
 
 /* A peer's connection with an endpoint whose worker runs on this processor */
 static struct socket *join_here(struct kunit *test, struct vt_end *end)
 {
-	stay_here(test, end);
+	stay_here(test, end, &vt_default_kind);
 	return peer_join(test, end);
 }
 
@@ -281,6 +283,75 @@ static void what_callbacks_post_is_sent_once_and_in_order(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, chains[i].failed, 0);
 }
 
+/* As join_here(), with a queue whose client is called in a softirq */
+static struct socket *join_softirq(struct kunit *test, struct vt_end *end)
+{
+	static const struct vt_kind kind = {
+		.wait_obj = FI_WAIT_DONE, .comp_ctx = FI_COMP_SOFTIRQ,
+	};
+
+	stay_here(test, end, &kind);
+	return peer_join(test, end);
+}
+
+/* Of a few messages in flight, several times as many share a segment */
+static void what_callbacks_post_shares_segments(struct kunit *test)
+{
+	struct chain *chains = vt_buf(test, FEW * sizeof(*chains));
+	u8 in[PEER_BASE + sizeof(chains->out)];
+	struct vt_end end = {};
+	struct socket *sock = join_softirq(test, &end);
+	u32 before = READ_ONCE(tcp_sk(sock->sk)->data_segs_in), segments;
+	int i, ret = 0;
+
+	for (i = 0; i < FEW; i++)
+		chains[i] = (struct chain) {
+			.done.done = chain_done, .ep = end.ep, .out = { i }, .left = EACH - 1,
+		};
+	sched_set_fifo(current);
+	for (i = 0; i < FEW && !ret; i++)
+		ret = fi_send(end.ep, chains[i].out, sizeof(chains[i].out), NULL, 0,
+			      &chains[i].done);
+	sched_set_normal(current, 0);
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	for (i = 0; i < FEW * EACH; i++)
+		peer_recv(test, sock, in, sizeof(in));
+	segments = READ_ONCE(tcp_sk(sock->sk)->data_segs_in) - before;
+	kunit_info(test, "%d messages in %u segments\n", FEW * EACH, segments);
+	KUNIT_EXPECT_LE(test, segments, SEGMENTS);
+	KUNIT_ASSERT_EQ(test, vt_ep_drain(end.ep), 0);
+	for (i = 0; i < FEW; i++)
+		KUNIT_EXPECT_EQ(test, chains[i].failed, 0);
+}
+
+/* TCP by itself would send what it keeps after 200 ms */
+static void messages_that_none_follows_are_sent_at_once(struct kunit *test)
+{
+	struct chain *chains = vt_buf(test, FEW * sizeof(*chains));
+	u8 in[PEER_BASE + sizeof(chains->out)];
+	struct vt_end end = {};
+	struct socket *sock = join_softirq(test, &end);
+	ktime_t since, best = KTIME_MAX;
+	int i, k, ret = 0;
+
+	for (i = 0; i < 8; i++) {
+		sched_set_fifo(current);
+		for (k = 0; k < FEW && !ret; k++) {
+			chains[k] = (struct chain) { .done.done = chain_done, .ep = end.ep };
+			ret = fi_send(end.ep, chains[k].out, sizeof(chains[k].out), NULL, 0,
+				      &chains[k].done);
+		}
+		since = ktime_get();
+		sched_set_normal(current, 0);
+		KUNIT_ASSERT_EQ(test, ret, 0);
+		for (k = 0; k < FEW; k++)
+			peer_recv(test, sock, in, sizeof(in));
+		best = min(best, ktime_sub(ktime_get(), since));
+	}
+	KUNIT_EXPECT_LT(test, ktime_to_ms(best), 100);
+	KUNIT_ASSERT_EQ(test, vt_ep_drain(end.ep), 0);
+}
+
 /*
  * Two messages, of which the second has to wait for the response to the first.  Returns how long
  * the peer waits for the first.
@@ -357,7 +428,7 @@ static void a_connection_for_bulk_data_gathers(struct kunit *test)
 	struct socket *sock;
 	int i, before = 0, after = 0;
 
-	stay_here(test, &end);
+	stay_here(test, &end, &vt_default_kind);
 	vt_of(test)->info->tx_attr->tclass = FI_TC_BULK_DATA;
 	sock = peer_respond(test, &end);
 	for (i = 0; i < 8; i++)
@@ -462,6 +533,8 @@ static struct kunit_case send_cases[] = {
 	KUNIT_CASE(calls_of_many_threads_send_each_message_once),
 	KUNIT_CASE(a_call_that_finds_the_peer_gone_ends_the_connection),
 	KUNIT_CASE(what_callbacks_post_is_sent_once_and_in_order),
+	KUNIT_CASE(what_callbacks_post_shares_segments),
+	KUNIT_CASE(messages_that_none_follows_are_sent_at_once),
 	KUNIT_CASE(a_message_before_one_that_waits_is_sent_at_once),
 	KUNIT_CASE(a_connection_for_bulk_data_gathers),
 	KUNIT_CASE(a_message_is_sent_whole_wherever_it_is_cut),

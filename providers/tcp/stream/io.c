@@ -184,18 +184,28 @@ static int ktcp_turns(struct ktcp_conn *conn)
 	return ret;
 }
 
+/* Return true if the callbacks of sends come soon behind a turn, and none sleeps */
+static bool ktcp_calls_soon(const struct ktcp_conn *conn, const struct kofi_cq *tx)
+{
+	return !conn->cq && tx && tx->wait_obj == FI_WAIT_DONE && tx->comp_ctx == FI_COMP_SOFTIRQ;
+}
+
 /*
- * Turns, behind which ktcp_conn.token is given back; returns as ktcp_transfer().  @again: callbacks
- * have posted
+ * Turns, behind which ktcp_conn.token is given back; returns as ktcp_transfer().  @last: no other
+ * turn follows.  @again: callbacks have posted, or TCP keeps bytes for what they might have posted
  */
-static int ktcp_transfer_once(struct ktcp_conn *conn, bool *again)
+static int ktcp_transfer_once(struct ktcp_conn *conn, bool last, bool *again)
 {
 	struct kofi_cq *cqs[2];
+	bool held;
 	int ret;
 
 	lockdep_assert_held(&conn->token);
 	ktcp_plug(conn, cqs);
+	conn->tx.defers = !last && ktcp_calls_soon(conn, cqs[0]);
 	ret = ktcp_turns(conn);
+	conn->tx.defers = false;
+	held = conn->tx.held;
 	if (ret && ret != -EAGAIN)
 		conn->failed = ret;
 	/* The peer closes the connection upon TCP_WIRE_LEAVE */
@@ -207,6 +217,7 @@ static int ktcp_transfer_once(struct ktcp_conn *conn, bool *again)
 	*again = kofi_soft_end_calls(conn->soft);
 	if (*again && conn->upper)
 		conn->upper->posted(conn);
+	*again = *again || held;
 	return ret;
 }
 
@@ -230,9 +241,10 @@ static bool ktcp_conn_is_over(struct ktcp_conn *conn)
 int ktcp_transfer(struct ktcp_conn *conn)
 {
 	int turns = KTCP_TURNS, ret;
-	bool again;
+	bool again, last;
 
 	do {
+		last = !--turns || need_resched();
 		if (unlikely(ktcp_conn_is_over(conn))) {
 			ktcp_kick(conn);
 			return -EAGAIN;
@@ -243,8 +255,8 @@ int ktcp_transfer(struct ktcp_conn *conn)
 			ktcp_give(conn);
 			return -EAGAIN;
 		}
-		ret = ktcp_transfer_once(conn, &again);
-	} while (again && ret == -EAGAIN && --turns && !need_resched());
+		ret = ktcp_transfer_once(conn, last, &again);
+	} while (again && ret == -EAGAIN && !last);
 	return again && ret == -EAGAIN ? 0 : ret;
 }
 

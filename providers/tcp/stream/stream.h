@@ -322,6 +322,7 @@ struct ktcp_gather {
  * @zcs: number of struct ktcp_zc that TCP has not let go of
  * @more: operations were posted behind the last one that was taken
  * @held: the last bytes went with MSG_MORE: TCP keeps what does not fill a segment
+ * @defers: callbacks that do not sleep, and may post, follow this turn, and then another turn
  */
 struct ktcp_tx {
 	struct ktcp_gather	gather;
@@ -349,6 +350,7 @@ struct ktcp_tx {
 	unsigned int		zcs;
 	bool			more;
 	bool			held;
+	bool			defers;
 };
 
 /**

@@ -11,7 +11,8 @@
  * of a long one (ktcp_gather()).  What the socket does not take stays gathered, and is sent before
  * anything else begins.  A long payload, or that of a response, goes piece by piece
  * (ktcp_tx_payload()).  The call has MSG_MORE if more follows at once, so TCP makes full segments
- * of what is queued.
+ * of what is queued.  It has MSG_MORE, too, if callbacks that do not sleep follow at once, and may
+ * post (ktcp_tx.defers): then the next turn sends what they post, or has TCP send what it keeps.
  *
  * The socket copies short messages.  So an operation has completed when all of it is in the
  * socket.  If the client wants to know more
@@ -489,13 +490,15 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
 /*
  * Flags for bytes that end the message if they are @last.  With MSG_MORE, TCP keeps what does not
  * fill a segment, as more follows at once.  If that has to wait after all, ktcp_send() has TCP
- * send what it keeps.
+ * send what it keeps.  A client that has several messages in flight is likely to post as many from
+ * their callbacks.
  */
 static int ktcp_tx_flags(struct ktcp_conn *conn, bool last)
 {
 	struct ktcp_tx *tx = &conn->tx;
 
-	tx->held = !last || tx->acks || !list_empty(&tx->responses) || tx->more;
+	tx->held = !last || tx->acks || !list_empty(&tx->responses) || tx->more ||
+		   (tx->defers && tx->kind == KTCP_TX_IDLE && tx->gather.count > 1);
 	return MSG_DONTWAIT | MSG_NOSIGNAL | (tx->held ? MSG_MORE : 0);
 }
 
@@ -574,8 +577,8 @@ static bool ktcp_posted_is_next(struct ktcp_conn *conn)
  */
 static bool ktcp_tx_has_nothing(struct ktcp_conn *conn)
 {
-	return !conn->upper && ktcp_tx_is_idle(&conn->tx) && ktcp_posted_is_next(conn) &&
-	       list_empty_careful(conn->posted);
+	return !conn->upper && !conn->tx.held && ktcp_tx_is_idle(&conn->tx) &&
+	       ktcp_posted_is_next(conn) && list_empty_careful(conn->posted);
 }
 
 /* Takes posted operations out of their list, up to @most, as long as they are plain */
@@ -839,6 +842,7 @@ static void ktcp_tx_sent(struct ktcp_conn *conn)
  */
 int ktcp_send(struct ktcp_conn *conn, struct ktcp_budget *budget)
 {
+	ssize_t bytes = budget->bytes;
 	int ret = 0;
 
 	lockdep_assert_held(&conn->token);
@@ -868,6 +872,9 @@ int ktcp_send(struct ktcp_conn *conn, struct ktcp_budget *budget)
 		ktcp_tx_sent(conn);
 		budget->steps--;
 	}
+	/* If callbacks post nothing, the next turn sends nothing, and comes past here */
+	if (conn->tx.held && conn->tx.defers && ret == -EAGAIN && budget->bytes != bytes)
+		return ret;
 	/* TCP sends what MSG_MORE has kept, as Nagle's algorithm, if on, allows */
 	if (conn->tx.held && (!ret || ret == -EAGAIN))
 		tcp_sock_set_cork(conn->sk.sock->sk, false);
