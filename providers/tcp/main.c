@@ -35,9 +35,12 @@ static int __init ktcp_init(void)
 	ret = ktcp_ep_cache_init();
 	if (ret)
 		goto destroy_wq;
-	ret = ktcp_linger_init();
+	ret = ktcp_link_cache_init();
 	if (ret)
 		goto exit_ep_cache;
+	ret = ktcp_linger_init();
+	if (ret)
+		goto exit_link_cache;
 	ret = ktcp_netdev_init();
 	if (ret)
 		goto exit_linger;
@@ -51,6 +54,8 @@ exit_netdev:
 	ktcp_netdev_exit();
 exit_linger:
 	ktcp_linger_exit();
+exit_link_cache:
+	ktcp_link_cache_exit();
 exit_ep_cache:
 	ktcp_ep_cache_exit();
 destroy_wq:
@@ -67,6 +72,7 @@ static void __exit ktcp_exit(void)
 	/* Waits for sockets that linger, whose work items need the workqueue */
 	ktcp_linger_exit();
 	destroy_workqueue(ktcp_wq);
+	ktcp_link_cache_exit();
 	ktcp_ep_cache_exit();
 	ktcp_reserves_exit();
 	/* RCU may still be freeing regions */

@@ -16,6 +16,20 @@
 #include <kofi/compat.h>
 #include "rdm.h"
 
+/* A connection is a little larger than a page, and the general caches would make it two */
+static struct kmem_cache *ktcp_link_cache;
+
+int ktcp_link_cache_init(void)
+{
+	ktcp_link_cache = KMEM_CACHE(ktcp_link, 0);
+	return ktcp_link_cache ? 0 : -ENOMEM;
+}
+
+void ktcp_link_cache_exit(void)
+{
+	kmem_cache_destroy(ktcp_link_cache);
+}
+
 static void ktcp_link_free(struct work_struct *work)
 {
 	struct ktcp_link *link = container_of(to_rcu_work(work), struct ktcp_link, free);
@@ -26,7 +40,7 @@ static void ktcp_link_free(struct work_struct *work)
 	kofi_source_put(&link->rdm->sources, link->source);
 	kfree(link->head);
 	kfree(link->taken);
-	kfree(link);
+	kmem_cache_free(ktcp_link_cache, link);
 	/* The endpoint may go now, and the receive context */
 	if (at && at != soft)
 		kofi_soft_ep_put(at);
@@ -240,7 +254,7 @@ static void ktcp_link_work(struct work_struct *work)
  */
 struct ktcp_link *ktcp_link_new(struct ktcp_rdm *rdm, const struct sockaddr_storage *addr)
 {
-	struct ktcp_link *link = kzalloc(sizeof(*link), GFP_KERNEL);
+	struct ktcp_link *link = kmem_cache_zalloc(ktcp_link_cache, GFP_KERNEL);
 
 	lockdep_assert_held(&ktcp_cm_lock);
 	if (!link)
@@ -280,7 +294,7 @@ put_source:
 free_head:
 	kfree(link->head);
 free_link:
-	kfree(link);
+	kmem_cache_free(ktcp_link_cache, link);
 	return NULL;
 }
 

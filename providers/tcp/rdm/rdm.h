@@ -351,6 +351,8 @@ void ktcp_peer_cancel(struct ktcp_peer *peer, int err);
 void ktcp_peer_tick(struct work_struct *work);
 
 /* link.c */
+int ktcp_link_cache_init(void);
+void ktcp_link_cache_exit(void);
 bool ktcp_link_is_known(const struct ktcp_link *link);
 bool ktcp_link_try_get(struct ktcp_conn *conn);
 bool ktcp_link_is_over(const struct ktcp_conn *conn);
