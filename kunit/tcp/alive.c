@@ -123,6 +123,24 @@ static void a_connection_that_is_idle_keeps_no_page(struct kunit *test)
 	peer_leave(test, sock);
 }
 
+/* TCP by itself begins with 32 KiB, for each connection */
+static void a_connection_begins_with_one_page(struct kunit *test)
+{
+	u8 *out = vt_buf(test, LEN), msg[PEER_BASE + 1];
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	struct sock *sk = peer_other_end(test, sock);
+
+	/* Of the response to the request */
+	KUNIT_EXPECT_EQ(test, (u32)READ_ONCE(sk->sk_frag.size), PAGE_SIZE);
+	WRITE_ONCE(sk->sk_frag.size, 0);
+	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, 1, NULL, 0, vt_ctx(1)), 0);
+	vt_done(test, end.tx, vt_ctx(1));
+	peer_recv(test, sock, msg, sizeof(msg));
+	KUNIT_EXPECT_EQ(test, (u32)READ_ONCE(sk->sk_frag.size), PAGE_SIZE);
+	peer_leave(test, sock);
+}
+
 static void an_idle_peer_that_dies_is_noticed(struct kunit *test)
 {
 	struct vt_end end = {};
@@ -529,6 +547,7 @@ static struct kunit_suite patient_suite = {
 
 static struct kunit_case alive_cases[] = {
 	KUNIT_CASE(a_parameter_out_of_range_is_refused),
+	KUNIT_CASE(a_connection_begins_with_one_page),
 	KUNIT_CASE(a_connection_that_is_idle_keeps_no_page),
 	KUNIT_CASE_SLOW(an_idle_peer_that_dies_is_noticed),
 	KUNIT_CASE_SLOW(a_peer_that_dies_under_a_message_is_noticed),

@@ -358,6 +358,32 @@ void ktcp_note_interface(struct net *net, const struct sockaddr_storage *name, i
 }
 
 /**
+ * ktcp_sock_prime() - Have the socket copy the next short messages into a single page
+ * @sock: the socket, whose only sender is the caller
+ *
+ * TCP would begin with 32 KiB, which the kernel may clear first.  Behind the page it goes on with
+ * those.  Without memory nothing happens.
+ *
+ * Context: may sleep.
+ */
+void ktcp_sock_prime(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	struct page *page = alloc_page(sk->sk_allocation | __GFP_NOWARN);
+
+	if (!page)
+		return;
+	lock_sock(sk);
+	if (!sk->sk_frag.page) {
+		sk->sk_frag = (struct page_frag) { .page = page, .size = PAGE_SIZE };
+		page = NULL;
+	}
+	release_sock(sk);
+	if (page)
+		put_page(page);
+}
+
+/**
  * ktcp_sock_trim() - Give back the page that a socket copies short messages into
  * @sock: the socket
  *
@@ -420,6 +446,7 @@ int ktcp_cm_send(struct socket *sock, enum ktcp_wire_cm_type type, u64 can,
 	int ret;
 
 	ktcp_cm_build(&cm, type, can, len);
+	ktcp_sock_prime(sock);
 	ret = kernel_sendmsg(sock, &msg, kvec, len ? 2 : 1, sizeof(cm) + len);
 	if (ret < 0)
 		return ret;

@@ -759,6 +759,7 @@ void ktcp_sock_limit(struct ktcp_sock *sk);
 void ktcp_sock_unlimit(struct ktcp_sock *sk);
 int ktcp_sock_name(struct socket *sock, bool peer, struct sockaddr_storage *addr);
 void ktcp_note_interface(struct net *net, const struct sockaddr_storage *name, int *ifindex);
+void ktcp_sock_prime(struct socket *sock);
 void ktcp_sock_trim(struct socket *sock);
 int ktcp_sock_recv(struct socket *sock, void *buf, size_t len);
 int ktcp_cm_send(struct socket *sock, enum ktcp_wire_cm_type type, u64 can,

@@ -37,6 +37,7 @@
 #include <net/tcp_states.h>
 #include "stream.h"
 
+#define KTCP_PRIME	(PAGE_SIZE / 2)	/* bytes of messages that a page is enough for */
 #define KTCP_DELIVERED	(FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE)
 #define KTCP_ACKED	(KTCP_DELIVERED | FI_COMMIT_COMPLETE)
 #define KTCP_NOT_PLAIN	(KTCP_ACKED | FI_FENCE | FI_SAVE | FI_REMOTE_CQ_DATA | FI_REMOTE_INV)
@@ -733,6 +734,9 @@ static int ktcp_gather_send(struct ktcp_conn *conn, struct ktcp_budget *budget)
 	struct msghdr msg = {};
 	int ret;
 
+	/* A connection that has been idle has no page, and may have only this to send */
+	if (unlikely(!conn->sk.sock->sk->sk_frag.page) && gather->bytes <= KTCP_PRIME)
+		ktcp_sock_prime(conn->sk.sock);
 	while (gather->sent < gather->bytes) {
 		msg.msg_flags = ktcp_tx_flags(conn, tx->kind == KTCP_TX_IDLE);
 		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, gather->kvec, gather->kvecs,
