@@ -71,7 +71,8 @@ int kofi_finish(struct perf_bed *bed, unsigned int io, u32 key);
 
 /* peers.c */
 struct peers;
-struct peers *peers_open(struct perf_fabric *f, struct fid_cq *cq, u32 depth, unsigned int max);
+struct peers *peers_open(struct perf_fabric *f, struct fid_cq *cq, u32 depth, u32 each,
+			 unsigned int max);
 int peers_add(struct peers *p, struct fid_cq *cq);
 s64 peers_meet(struct peers *p, unsigned int count);
 void peers_close(struct peers *p);

@@ -22,6 +22,7 @@
  * @buf: memory of the regions
  * @known: addresses in the address vector that no endpoint has
  * @peers: a hub and the endpoints that are connected with it, or NULL
+ * @met: how many endpoints use a queue: the hub and its peers
  */
 struct kofi_objects {
 	struct perf_fabric	f;
@@ -34,6 +35,7 @@ struct kofi_objects {
 	void			*buf;
 	unsigned int		known;
 	struct peers		*peers;
+	unsigned int		met;
 };
 
 static void kofi_objects_close(void *objects)
@@ -110,12 +112,14 @@ static int kofi_objects_meet(struct kofi_objects *o)
 	int ret;
 
 	if (!p) {
-		p = peers_open(&o->f, o->cqs[0], o->spec.depth.tx, o->spec.links);
+		p = peers_open(&o->f, o->cqs[0], o->spec.depth.tx, o->spec.depth.tx,
+			       o->spec.links);
 		if (IS_ERR(p))
 			return PTR_ERR(p);
 		o->peers = p;
+		o->met = 1;
 	}
-	ret = peers_add(p, o->cqs[0]);
+	ret = peers_add(p, o->cqs[o->met++ / o->per_cq]);
 	return ret ?: min_t(s64, peers_meet(p, 1), 0);
 }
 

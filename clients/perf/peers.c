@@ -72,8 +72,12 @@ void peers_close(struct peers *p)
 	kfree(p);
 }
 
-/* Open the hub, with a queue of @depth and room for @max peers; returns it or an ERR_PTR() */
-struct peers *peers_open(struct perf_fabric *f, struct fid_cq *cq, u32 depth, unsigned int max)
+/*
+ * Open the hub, with a queue of @depth and room for @max peers, which will have queues of @each;
+ * returns it or an ERR_PTR()
+ */
+struct peers *peers_open(struct perf_fabric *f, struct fid_cq *cq, u32 depth, u32 each,
+			 unsigned int max)
 {
 	struct peers *p = kzalloc(sizeof(*p), GFP_KERNEL);
 	struct fid_av *av = f->av;
@@ -91,7 +95,7 @@ struct peers *peers_open(struct perf_fabric *f, struct fid_cq *cq, u32 depth, un
 		ret = perf_ep_open(f, f->info, cq, &p->hub);
 		f->av = av;
 	}
-	f->depth = (struct perf_depth) { 1, 1 };
+	f->depth = (struct perf_depth) { each, each };
 	if (!ret)
 		return p;
 	peers_close(p);
@@ -173,7 +177,7 @@ static s64 meet_run(void *state, const struct perf_cmd *cmd)
 	unsigned int i;
 	s64 ret = 0;
 
-	p = peers_open(&meet->f, meet->cq, 2 * cmd->count, cmd->count);
+	p = peers_open(&meet->f, meet->cq, 2 * cmd->count, 1, cmd->count);
 	if (IS_ERR(p))
 		return PTR_ERR(p);
 	for (i = 0; i < cmd->count && !ret; i++)

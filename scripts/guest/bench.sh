@@ -413,7 +413,9 @@ hold()
 {
 	side=$1 kind=$2 objects=$3 depth=$4
 	shift 4
-	echo "hold hold side=$side op=$kind count=$objects depth=$depth node=$NODE $*" >$perf/run
+	echo "hold hold side=$side op=$kind count=$objects depth=$depth node=$NODE $*" >$perf/run || return
+	# A connection that has sent is idle a second later, and keeps no page to copy messages into
+	[ "$kind" != met ] || sleep 2
 }
 
 # memory_sample KEY WHO SIDE KIND COUNT DEPTH [WORD...]: the pages that are gone when as many
