@@ -539,6 +539,16 @@ static void a_write_without_receives_has_no_remote_data(struct kunit *test)
 	vt_client(test, &end, &vt_default_kind);
 	KUNIT_EXPECT_LT(test, fi_writedata(end.ep, vt_buf(test, LEN), LEN, NULL, 1, 0, 0, 0,
 					   vt_ctx(1)), 0);
+	KUNIT_EXPECT_EQ(test, fi_senddata(end.ep, vt_buf(test, LEN), LEN, NULL, 1, 0, vt_ctx(1)),
+			-ENOSYS);
+	vt_end_close(test, &end);
+	/* The size of the data stays when a client makes an endpoint for less */
+	info->caps &= ~(FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE);
+	info->tx_attr->caps &= info->caps;
+	info->rx_attr->caps &= info->caps;
+	vt_client(test, &end, &vt_default_kind);
+	KUNIT_EXPECT_EQ(test, fi_senddata(end.ep, vt_buf(test, LEN), LEN, NULL, 1, 0, vt_ctx(1)),
+			-ENOSYS);
 }
 
 static struct kunit_case credit_cases[] = {

@@ -565,9 +565,10 @@ int rxm_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep 
 		.directed	= info->caps & FI_DIRECTED_RECV,
 	};
 	struct kofi_soft_fabric *fabric = to_kofi_soft_domain(domain)->fabric;
+	/* Where writes have no data, messages have none either, also if the client drops FI_RMA */
+	bool rma = info->caps & FI_RMA || !info->domain_attr->cq_data_size;
 	const struct kofi_ep_limits *limits =
-		rxm_ep_limits(to_rxm_domain(domain)->protocol, to_rxm_domain(domain)->credits,
-			      info->caps & FI_RMA);
+		rxm_ep_limits(to_rxm_domain(domain)->protocol, to_rxm_domain(domain)->credits, rma);
 	struct rxm_ep *ep;
 	int ret;
 
