@@ -391,8 +391,8 @@ static void a_message_may_come_slowly(struct kunit *test)
 	vt_done(test, end.rx, vt_ctx(2));
 }
 
-/* Reads @len bytes of the peer, or has it acknowledge that they have been written */
-static void ask(struct kunit *test, struct vt_end *end, bool write, u8 *buf, size_t len,
+/* Reads @len bytes of the peer, or writes them with the flags @write, and waits for what it says */
+static void ask(struct kunit *test, struct vt_end *end, u64 write, u8 *buf, size_t len,
 		void *context)
 {
 	const struct fi_rma_iov remote = { .addr = 0, .len = len, .key = 1 };
@@ -406,14 +406,13 @@ static void ask(struct kunit *test, struct vt_end *end, bool write, u8 *buf, siz
 	};
 
 	if (write)
-		KUNIT_ASSERT_EQ(test, fi_writemsg(end->ep, &msg,
-						  FI_COMPLETION | FI_DELIVERY_COMPLETE), 0);
+		KUNIT_ASSERT_EQ(test, fi_writemsg(end->ep, &msg, FI_COMPLETION | write), 0);
 	else
 		KUNIT_ASSERT_EQ(test, fi_readmsg(end->ep, &msg, FI_COMPLETION), 0);
 }
 
 /* The peer acknowledges each packet, and sends messages, but no answer */
-static void expect_unanswered(struct kunit *test, bool write)
+static void expect_unanswered(struct kunit *test, u64 write)
 {
 	const int pieces = 2 * (PEER_S + SLACK_S);
 	struct vt_end end = { .rx = vt_cq(test, &vt_default_kind, 1024) };
@@ -438,12 +437,12 @@ static void expect_unanswered(struct kunit *test, bool write)
 
 static void a_read_without_a_response_is_given_up(struct kunit *test)
 {
-	expect_unanswered(test, false);
+	expect_unanswered(test, 0);
 }
 
 static void a_write_without_an_acknowledgment_is_given_up(struct kunit *test)
 {
-	expect_unanswered(test, true);
+	expect_unanswered(test, FI_DELIVERY_COMPLETE);
 }
 
 /* The time is that between two responses, or acknowledgments */
@@ -458,7 +457,7 @@ static void answers_may_come_slowly(struct kunit *test)
 	set_param(PARAM "rts_timeout", __stringify(PEER_S));
 	sock = peer_join(test, &end);
 	for (i = 0; i < 3; i++) {
-		ask(test, &end, false, in, len, vt_ctx(1));
+		ask(test, &end, 0, in, len, vt_ctx(1));
 		peer_recv(test, sock, req, PEER_BASE + PEER_RMA);
 	}
 	for (i = 0; i < 3; i++) {
@@ -466,7 +465,7 @@ static void answers_may_come_slowly(struct kunit *test)
 		peer_send(test, sock, msg, peer_hdr(msg, 3, 0, NULL, NULL, 0, len) + len);
 		vt_done(test, end.tx, vt_ctx(1));
 	}
-	ask(test, &end, true, in, len, vt_ctx(2));
+	ask(test, &end, FI_DELIVERY_COMPLETE, in, len, vt_ctx(2));
 	peer_recv(test, sock, req, PEER_BASE + PEER_RMA + len);
 	vt_no_event_for(test, end.eq, (PEER_S - 1) * MSEC_PER_SEC);
 	peer_hdr(msg, 0, 0, NULL, NULL, 0, 0);
@@ -494,6 +493,23 @@ static void a_message_is_acknowledged_at_any_time(struct kunit *test)
 	vt_recv(test, &pair.b, out + 8, 8, vt_ctx(2));
 	vt_done(test, pair.b.rx, vt_ctx(2));
 	vt_done(test, pair.a.tx, vt_ctx(1));
+}
+
+/* So does a write with remote CQ data, for its completion at the peer */
+static void a_write_with_data_is_acknowledged_at_any_time(struct kunit *test)
+{
+	u8 *out = vt_buf(test, LEN), msg[PEER_BASE] = {};
+	struct vt_end end = {};
+	struct socket *sock;
+
+	set_param(PARAM "rts_timeout", __stringify(PEER_S));
+	sock = peer_join(test, &end);
+	ask(test, &end, FI_DELIVERY_COMPLETE | FI_REMOTE_CQ_DATA, out, 8, vt_ctx(1));
+	vt_no_event_for(test, end.eq, 3 * PEER_S * MSEC_PER_SEC);
+	peer_hdr(msg, 0, 0, NULL, NULL, 0, 0);
+	msg[4] = 2;
+	peer_send(test, sock, msg, PEER_BASE);
+	vt_done(test, end.tx, vt_ctx(1));
 }
 
 /* What @from has sent arrives at @to, and has been sent then */
@@ -565,6 +581,7 @@ static struct kunit_case alive_cases[] = {
 	KUNIT_CASE_SLOW(a_write_without_an_acknowledgment_is_given_up),
 	KUNIT_CASE_SLOW(answers_may_come_slowly),
 	KUNIT_CASE_SLOW(a_message_is_acknowledged_at_any_time),
+	KUNIT_CASE_SLOW(a_write_with_data_is_acknowledged_at_any_time),
 	{}
 };
 

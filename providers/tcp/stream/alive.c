@@ -25,8 +25,8 @@
  *
  * A response may be behind messages: at the peer, where one of this end's waits for its receive,
  * and here, where one of the peer's does.  So it has as long as an RTS may wait for its receive.
- * The acknowledgment of a message waits for a receive itself, so that has no limit, nor has that
- * of a write behind it.
+ * The acknowledgment of a message waits for a receive itself, and that of a write with remote CQ
+ * data for room in the peer's queue, so these have no limit, nor has that of a write behind them.
  *
  * What waits for this end, for example for a receive, is not the peer's debt.  A payload that was
  * asked for may be behind it, and then has the time of an RTS (rts_timeout): a peer must not
@@ -90,13 +90,16 @@ static void ktcp_alive_note_rest(struct ktcp_conn *conn, bool due, unsigned long
 	alive->begun = conn->rx.begun;
 }
 
-/* May the oldest operation with an acknowledgment be a write?  No receive is between it and that */
+/*
+ * Is the oldest operation with an acknowledgment a write that the peer performs by itself?  One
+ * with remote CQ data waits for the peer's client, which reads a completion, as a message does.
+ */
 static bool ktcp_ack_is_awaited(struct ktcp_tx *tx)
 {
 	const struct kofi_soft_op *op;
 
 	op = list_first_entry_or_null(&tx->acked, struct kofi_soft_op, entry);
-	return op && op->kept.type == FI_OP_WRITE;
+	return op && op->kept.type == FI_OP_WRITE && !(op->kept.flags & FI_REMOTE_CQ_DATA);
 }
 
 /* Does the peer owe an answer to an operation? */
