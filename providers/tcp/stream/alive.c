@@ -171,7 +171,8 @@ static int ktcp_alive_check_now(struct ktcp_conn *conn)
 	struct ktcp_alive *alive = &conn->alive;
 	bool asked = READ_ONCE(tp->packets_out) ||
 		     READ_ONCE(inet_csk(sk)->icsk_probes_out);
-	bool closed = !READ_ONCE(tp->packets_out) &&
+	/* What this end keeps for the next turn waits for no window */
+	bool closed = !conn->tx.held && !READ_ONCE(tp->packets_out) &&
 		      READ_ONCE(tp->write_seq) != READ_ONCE(tp->snd_nxt);
 	u32 answered = READ_ONCE(tp->rcv_tstamp);
 	bool due = ktcp_recv_is_due(conn);

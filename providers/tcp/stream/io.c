@@ -12,7 +12,7 @@
  *
  * A client that may sleep sends within its call (ktcp_push()).  The call takes ktcp_conn.token
  * only if no other task has it, so it waits for none, and may be made while memory is reclaimed.
- * If another task has it, that task sends what was posted.
+ * If another task has it, that task sends what was posted, or has the worker send it.
  * The call only sends; the worker deals with an error that it finds (ktcp_conn.failed).
  * While the peer has not acknowledged what was sent before, a call leaves the sending to the
  * worker, which finds what several calls have posted, and fills segments with it.
@@ -184,10 +184,11 @@ static int ktcp_turns(struct ktcp_conn *conn)
 	return ret;
 }
 
-/* Return true if the callbacks of sends come soon behind a turn, and none sleeps */
+/* Return true if the callbacks of sends come behind a turn, by its task, and none sleeps */
 static bool ktcp_calls_soon(const struct ktcp_conn *conn, const struct kofi_cq *tx)
 {
-	return !conn->cq && tx && tx->wait_obj == FI_WAIT_DONE && tx->comp_ctx == FI_COMP_SOFTIRQ;
+	return !conn->cq && tx && tx->wait_obj == FI_WAIT_DONE && tx->comp_ctx == FI_COMP_SOFTIRQ &&
+	       (tx->cpu < 0 || tx->cpu == READ_ONCE(conn->cpu));
 }
 
 /*

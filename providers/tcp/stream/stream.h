@@ -22,10 +22,11 @@
  * processor, the endpoint's.
  *
  * A client that posts in process context only (FI_OPT_MAY_SLEEP) sends within its call
- * (ktcp_send_now()), unless another task has ktcp_conn.token: then that task sends.  If such a
- * client has its callbacks called in a worker, the worker of its queue receives what comes while no
- * callback runs (ktcp_queue_turn()).  The token guards the transfer: the state of a message that is
- * half sent or half received has one user at a time.  token.h says how it is taken.
+ * (ktcp_send_now()), unless another task has ktcp_conn.token: then that task sends, or has the
+ * worker send.  If such a client has its callbacks called in a worker, the worker of its queue
+ * receives what comes while no callback runs (ktcp_queue_turn()).  The token guards the transfer:
+ * the state of a message that is half sent or half received has one user at a time.  token.h says
+ * how it is taken.
  *
  * A connection ends in one place, too.  ktcp_ep_end() notes the end and queues the work item.
  * The worker then gives everything back: operations, the message that was being received,

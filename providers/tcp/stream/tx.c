@@ -494,13 +494,24 @@ static bool ktcp_tx_next(struct ktcp_conn *conn)
  * send what it keeps.  A client that has several messages in flight is likely to post as many from
  * their callbacks.
  */
-static int ktcp_tx_flags(struct ktcp_conn *conn, bool last)
+static int ktcp_tx_flags(const struct ktcp_tx *tx, bool last)
 {
-	struct ktcp_tx *tx = &conn->tx;
+	bool more = !last || tx->acks || !list_empty(&tx->responses) || tx->more ||
+		    (tx->defers && tx->kind == KTCP_TX_IDLE && tx->gather.count > 1);
 
-	tx->held = !last || tx->acks || !list_empty(&tx->responses) || tx->more ||
-		   (tx->defers && tx->kind == KTCP_TX_IDLE && tx->gather.count > 1);
-	return MSG_DONTWAIT | MSG_NOSIGNAL | (tx->held ? MSG_MORE : 0);
+	return MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
+}
+
+/* Sends.  What the socket refuses changes nothing of what TCP keeps of bytes before */
+static int ktcp_tx_sendmsg(struct ktcp_conn *conn, struct msghdr *msg, bool last)
+{
+	int flags = ktcp_tx_flags(&conn->tx, last), ret;
+
+	msg->msg_flags |= flags;
+	ret = sock_sendmsg(conn->sk.sock, msg);
+	if (ret >= 0)
+		conn->tx.held = flags & MSG_MORE;
+	return ret;
 }
 
 /* Point tx->iter at the next part of the payload */
@@ -731,18 +742,18 @@ static int ktcp_gather_send(struct ktcp_conn *conn, struct ktcp_budget *budget)
 {
 	struct ktcp_tx *tx = &conn->tx;
 	struct ktcp_gather *gather = &tx->gather;
-	struct msghdr msg = {};
 	int ret;
 
 	/* A connection that has been idle has no page, and may have only this to send */
 	if (unlikely(!conn->sk.sock->sk->sk_frag.page) && gather->bytes <= KTCP_PRIME)
 		ktcp_sock_prime(conn->sk.sock);
 	while (gather->sent < gather->bytes) {
-		msg.msg_flags = ktcp_tx_flags(conn, tx->kind == KTCP_TX_IDLE);
+		struct msghdr msg = {};
+
 		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, gather->kvec, gather->kvecs,
 			      gather->bytes);
 		iov_iter_advance(&msg.msg_iter, gather->sent);
-		ret = sock_sendmsg(conn->sk.sock, &msg);
+		ret = ktcp_tx_sendmsg(conn, &msg, tx->kind == KTCP_TX_IDLE);
 		if (ret < 0)
 			return ret;
 		gather->sent += ret;
@@ -767,8 +778,7 @@ static int ktcp_tx_piece(struct ktcp_conn *conn, struct bio_vec *bvec,
 	iov_iter_truncate(&msg.msg_iter, budget->bytes);
 	if (tx->zc)
 		ktcp_zc_fill(tx->zc, &msg, bvec);
-	msg.msg_flags |= ktcp_tx_flags(conn, msg_data_left(&msg) >= tx->left);
-	ret = sock_sendmsg(conn->sk.sock, &msg);
+	ret = ktcp_tx_sendmsg(conn, &msg, msg_data_left(&msg) >= tx->left);
 	if (ret < 0)
 		return ret;
 	if (tx->zc)
