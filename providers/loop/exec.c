@@ -78,7 +78,7 @@ void loop_waiters_wake(struct loop_waiters *waiters)
 
 	spin_lock_irqsave(&waiters->lock, flags);
 	list_for_each_entry(ep, &waiters->list, wait.entry)
-		loop_kick(ep);
+		kofi_soft_kick(&ep->soft);
 	spin_unlock_irqrestore(&waiters->lock, flags);
 }
 
@@ -133,7 +133,7 @@ static void loop_start(struct kofi_rx *rx, struct kofi_srx_msg *msg)
 	op->rx = rx;
 	list_move_tail(&op->op.entry, &ep->matched);
 	loop_set_receiver(ep);
-	loop_kick(ep);
+	kofi_soft_kick(&ep->soft);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 }
 
@@ -148,7 +148,7 @@ static void loop_discard(struct kofi_srx_msg *msg)
 	spin_lock_irqsave(&ep->soft.lock, flags);
 	list_del(&op->op.entry);
 	/* A fence may wait for it */
-	loop_kick(ep);
+	kofi_soft_kick(&ep->soft);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 	kofi_soft_op_done(&op->op, err ? ECONNRESET : 0);
 	loop_ep_put(target);
@@ -775,7 +775,7 @@ static bool loop_end_turn(struct loop_ep *ep, bool again, bool may)
 	loop_set_receiver(ep);
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 	if (again && !may)
-		loop_kick(ep);
+		kofi_soft_kick(&ep->soft);
 	return !again || !may;
 }
 

@@ -315,9 +315,4 @@ static inline void loop_ep_put(struct loop_ep *ep)
 	kofi_soft_ep_put(&ep->soft);
 }
 
-static inline void loop_kick(struct loop_ep *ep)
-{
-	kofi_soft_kick(&ep->soft);
-}
-
 #endif /* _KOFI_LOOP_H */
