@@ -23,11 +23,12 @@
  *			ends with the connection
  *
  * The worker of the endpoint routes what is posted.  It also sends if the connection stands and
- * no other task sends or receives (ktcp_push()).  A client that may sleep routes and sends within
- * its call.  What callbacks post is routed by the task that has called them.  ktcp_rdm_route()
- * moves operations from the head of kofi_soft_ep.posted to the tail of ktcp_peer.posted under one
- * lock, so those for one peer stay in their order.  Only the worker routes to a peer without a
- * connection, as that may need memory and ktcp_cm_lock.
+ * no other task sends or receives (ktcp_try_send()).  A client that may sleep routes and sends
+ * within its call.  What callbacks post is routed by the task that has called them, in its turn of
+ * a connection, and otherwise by the worker.  ktcp_rdm_route() moves operations from the head of
+ * kofi_soft_ep.posted to the tail of ktcp_peer.posted under one lock, so those for one peer stay in
+ * their order.  Only the worker routes to a peer without a connection, as that may need
+ * memory and ktcp_cm_lock.
  *
  * Life of an unexpected message: unexpected.c.
  *
@@ -212,10 +213,10 @@ static void ktcp_rdm_route_dial(struct ktcp_rdm *rdm, const struct ktcp_route *r
 }
 
 /* Sends what was routed to a connection, unless it is @own.  Gives a reference back */
-static void ktcp_rdm_push(struct ktcp_link *link, const struct ktcp_link *own)
+static void ktcp_rdm_send_routed(struct ktcp_link *link, const struct ktcp_link *own)
 {
 	if (link != own)
-		ktcp_push(&link->conn);
+		ktcp_try_send(&link->conn);
 	ktcp_link_put(link);
 }
 
@@ -240,7 +241,7 @@ static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial, const struct ktcp_li
 		if (last && last == route.link)
 			ktcp_link_put(last);
 		else if (last)
-			ktcp_rdm_push(last, own);
+			ktcp_rdm_send_routed(last, own);
 		last = route.link;
 		if (ret ? !dial : !route.link && !route.op)
 			break;
@@ -253,7 +254,7 @@ static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial, const struct ktcp_li
 			break;
 	}
 	if (last)
-		ktcp_rdm_push(last, own);
+		ktcp_rdm_send_routed(last, own);
 	/* Operations that were not routed counted for each peer (ktcp_peer_has_room()) */
 	if (routed && READ_ONCE(rdm->refused_early)) {
 		spin_lock_irq(&rdm->soft.lock);

@@ -190,7 +190,7 @@ static void ktcp_work(struct work_struct *work)
 /* kofi_soft_type.now: send what is posted within the call of a client that may sleep */
 static void ktcp_send_now(struct kofi_soft_ep *soft)
 {
-	ktcp_push(&to_ktcp_soft(soft)->conn);
+	ktcp_try_send(&to_ktcp_soft(soft)->conn);
 }
 
 static void ktcp_shut(struct kofi_soft_ep *soft, int err)

@@ -10,7 +10,7 @@
  * which there is more to do takes nothing from the other one.  Then the worker lets others run.
  * It looks at the peer (alive.c) in each run, however much there is to do.
  *
- * A client that may sleep sends within its call (ktcp_push()).  The call takes ktcp_conn.token
+ * A client that may sleep sends within its call (ktcp_try_send()).  The call takes ktcp_conn.token
  * only if no other task has it, so it waits for none, and may be made while memory is reclaimed.
  * If another task has it, that task sends what was posted, or has the worker send it.
  * The call only sends; the worker deals with an error that it finds (ktcp_conn.failed).
@@ -339,7 +339,7 @@ static bool ktcp_is_in_flight(const struct ktcp_conn *conn)
 }
 
 /**
- * ktcp_push() - Send what is posted, if no other task has the token, and nothing is in flight
+ * ktcp_try_send() - Send what is posted, if no other task has the token, and nothing is in flight
  * @conn: the connection
  *
  * There is no might_sleep() before lock_sock(): where that lets other tasks run, the worker that
@@ -347,7 +347,7 @@ static bool ktcp_is_in_flight(const struct ktcp_conn *conn)
  *
  * Context: may sleep, but waits neither for the peer nor for the worker.
  */
-void ktcp_push(struct ktcp_conn *conn)
+void ktcp_try_send(struct ktcp_conn *conn)
 {
 	struct ktcp_budget budget = KTCP_BUDGET;
 	int ret = 0;

@@ -815,7 +815,7 @@ int ktcp_conn_init(struct ktcp_conn *conn, struct kofi_soft_ep *soft, struct wor
 void ktcp_conn_fini(struct ktcp_conn *conn);
 void ktcp_conn_open(struct ktcp_conn *conn);
 int ktcp_transfer(struct ktcp_conn *conn);
-void ktcp_push(struct ktcp_conn *conn);
+void ktcp_try_send(struct ktcp_conn *conn);
 struct socket *ktcp_conn_stop(struct ktcp_conn *conn, int err);
 
 /* linger.c */
