@@ -209,7 +209,6 @@ struct kofi_cqs {
  * @called: the runner's last was one of @calls
  * @runner: the task that calls the client at the moment, or NULL; this is the
  *	token that keeps calls of one queue from running at the same time
- * @in_run: the runner makes calls, one after the other; the runner's
  * @in_poller: the runner is the tasklet or worker that polls the device; the runner's
  * @turn: see kofi_cq_turn(); NULL: none is due
  * @worker: the task of @work, while it takes a turn, or NULL
@@ -217,7 +216,6 @@ struct kofi_cqs {
  * @plug_waits: how many tasks wait for the plugger
  * @plugs: how often the queue has been unplugged
  * @plug: what the plugger has completed; the plugger's.  Its @pending: a run was put off
- * @last: struct kofi_cq_call that the runner calls at the end of these calls; the runner's
  * @calling: the call that runs
  * @size: most of @reserved
  * @format: layout of entries
@@ -262,7 +260,6 @@ struct kofi_cq {
 	u64				completed_direct;
 	u64				failed_direct;
 	struct task_struct		*runner;
-	bool				in_run;
 	bool				in_poller;
 	struct kofi_cq_turn		*turn;
 	struct task_struct		*worker;
@@ -270,7 +267,6 @@ struct kofi_cq {
 	atomic_t			plug_waits;
 	unsigned int			plugs;
 	struct kofi_cq_batch		plug;
-	struct list_head		last;
 	struct kofi_cq_call		*calling;
 	size_t				size;
 	enum fi_cq_format		format;
@@ -707,18 +703,6 @@ void kofi_cq_tapped(struct kofi_cq *cq, struct kofi_cq_tap *tap,
  * Context: any; locks may be held.
  */
 void kofi_cq_call(struct kofi_cq *cq, struct kofi_cq_call *call);
-
-/**
- * kofi_cq_call_last() - Have a function called when a run of callbacks ends
- * @cq: the queue
- * @call: what to call, once; it must not be due already, and stays until it has been called
- *
- * For work that is cheaper when it is done once for several callbacks.
- *
- * Context: any; the function is called in the context of the queue.
- * Return: true: it will be called; false: this is no callback of the queue, and nothing happens.
- */
-bool kofi_cq_call_last(struct kofi_cq *cq, struct kofi_cq_call *call);
 
 /**
  * kofi_cq_cancel_call() - Cancel a call of kofi_cq_call()

@@ -56,10 +56,9 @@
  * one.
  *
  * If the client has promised to post in process context (FI_OPT_MAY_SLEEP), and the provider
- * has kofi_soft_type.now, the provider takes operations within the client's call.  Operations
- * that callbacks of the endpoint's queues post are taken after the last callback of the run.
- * A provider whose ->now never sleeps (kofi_soft_type.now_any) takes the operations of all
- * clients within their calls, also those that callbacks post.
+ * has kofi_soft_type.now, the provider takes operations within the client's call.  A provider
+ * whose ->now never sleeps (kofi_soft_type.now_any) takes the operations of all clients within
+ * their calls.
  *
  * The worker runs on the processor kofi_soft_ep.cpu.  The processor may go offline: then the
  * workqueue runs work items that are queued on it on other processors.  But it must have been
@@ -305,8 +304,6 @@ struct kofi_soft_ctxs {
  * @absent: flags of operations that the peer does not know; set before the connection stands
  * @max_rw_ops: FI_OPT_MAX_RW_OPS
  * @reserves: FI_OPT_MEM_RESERVES
- * @now: calls kofi_soft_type.now() after a run of callbacks, for operations they have posted
- * @now_due: bit 0: @now is due, and has a reference
  * @caller: a task that calls clients, and looks at @posted afterwards: the worker, or another
  *	that does its work; or NULL
  * @again: something was posted meanwhile by the same task
@@ -341,8 +338,6 @@ struct kofi_soft_ep {
 	u64				absent;
 	size_t				max_rw_ops;
 	int				reserves;
-	struct kofi_cq_call		now;
-	unsigned long			now_due;
 	struct task_struct		*caller;
 	bool				again;
 	struct work_struct		work;

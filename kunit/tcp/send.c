@@ -20,6 +20,7 @@
 #define THREADS	4
 #define EACH	64
 #define FEW	4
+#define ROUNDS	16
 #define SEGMENTS	20		/* of FEW * EACH messages; 26 if each turn has its own */
 #define LITTLE_ROOM	4608	/* bytes: a socket has no less */
 
@@ -324,32 +325,61 @@ static void what_callbacks_post_shares_segments(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, chains[i].failed, 0);
 }
 
-/* TCP by itself would send what it keeps after 200 ms */
-static void messages_that_none_follows_are_sent_at_once(struct kunit *test)
+/*
+ * Chains of @each messages, all of which come within a time in which nothing but a wake-up sends.
+ * A round in which the machine does something else may take longer.
+ */
+static void expect_chains_at_once(struct kunit *test, struct vt_end *end, struct socket *sock,
+				  int each)
 {
 	struct chain *chains = vt_buf(test, FEW * sizeof(*chains));
 	u8 in[PEER_BASE + sizeof(chains->out)];
-	struct vt_end end = {};
-	struct socket *sock = join_softirq(test, &end);
-	ktime_t since, best = KTIME_MAX;
-	int i, k, ret = 0;
+	int i, k, soon = 0, ret = 0;
+	ktime_t since;
 
-	for (i = 0; i < 8; i++) {
+	for (i = 0; i < ROUNDS; i++) {
 		sched_set_fifo(current);
 		for (k = 0; k < FEW && !ret; k++) {
-			chains[k] = (struct chain) { .done.done = chain_done, .ep = end.ep };
-			ret = fi_send(end.ep, chains[k].out, sizeof(chains[k].out), NULL, 0,
+			chains[k] = (struct chain) {
+				.done.done = chain_done, .ep = end->ep, .left = each - 1,
+			};
+			ret = fi_send(end->ep, chains[k].out, sizeof(chains[k].out), NULL, 0,
 				      &chains[k].done);
 		}
 		since = ktime_get();
 		sched_set_normal(current, 0);
 		KUNIT_ASSERT_EQ(test, ret, 0);
-		for (k = 0; k < FEW; k++)
+		for (k = 0; k < FEW * each; k++)
 			peer_recv(test, sock, in, sizeof(in));
-		best = min(best, ktime_sub(ktime_get(), since));
+		soon += ktime_ms_delta(ktime_get(), since) < 100;
 	}
-	KUNIT_EXPECT_LT(test, ktime_to_ms(best), 100);
-	KUNIT_ASSERT_EQ(test, vt_ep_drain(end.ep), 0);
+	kunit_info(test, "%d of %d rounds are over soon\n", soon, ROUNDS);
+	KUNIT_EXPECT_GE(test, soon, ROUNDS - ROUNDS / 4);
+	KUNIT_ASSERT_EQ(test, vt_ep_drain(end->ep), 0);
+}
+
+/* TCP by itself would send what it keeps after 200 ms */
+static void messages_that_none_follows_are_sent_at_once(struct kunit *test)
+{
+	struct vt_end end = {};
+	struct socket *sock = join_softirq(test, &end);
+
+	expect_chains_at_once(test, &end, sock, 1);
+}
+
+/* The worker by itself would look at the connection after 500 ms */
+static void what_callbacks_post_side_by_side_is_sent_at_once(struct kunit *test)
+{
+	static const struct vt_kind kind = {
+		.wait_obj = FI_WAIT_DONE, .comp_ctx = FI_COMP_WORKQUEUE,
+	};
+	struct vt_end end = { .may_sleep = 1 };
+	struct fi_cq_attr attr = {};
+	struct socket *sock;
+
+	end.tx = vt_cq_new(test, vt_of(test)->domain, &attr, &kind);
+	sock = peer_join(test, &end);
+	expect_chains_at_once(test, &end, sock, 2);
 }
 
 /*
@@ -535,6 +565,7 @@ static struct kunit_case send_cases[] = {
 	KUNIT_CASE(what_callbacks_post_is_sent_once_and_in_order),
 	KUNIT_CASE(what_callbacks_post_shares_segments),
 	KUNIT_CASE(messages_that_none_follows_are_sent_at_once),
+	KUNIT_CASE(what_callbacks_post_side_by_side_is_sent_at_once),
 	KUNIT_CASE(a_message_before_one_that_waits_is_sent_at_once),
 	KUNIT_CASE(a_connection_for_bulk_data_gathers),
 	KUNIT_CASE(a_message_is_sent_whole_wherever_it_is_cut),

@@ -66,8 +66,7 @@
  * barrier between the two steps on either side.
  *
  * A run ends after KOFI_CQ_BATCH calls and schedules the next one, so that a busy queue keeps
- * neither softirqs nor workers from others.  The calls that kofi_cq_call_last() has put aside
- * are made at the end of the run, still with the token.
+ * neither softirqs nor workers from others.
  */
 #include <linux/bottom_half.h>
 #include <linux/cpumask.h>
@@ -290,40 +289,6 @@ static size_t kofi_cq_run_list(struct kofi_cq *cq, size_t budget)
 	return n;
 }
 
-/* The last calls of a run */
-static void kofi_cq_run_last(struct kofi_cq *cq)
-{
-	struct kofi_cq_call *call;
-
-	cq->in_run = false;
-	while ((call = list_first_entry_or_null(&cq->last, struct kofi_cq_call, entry))) {
-		list_del_init(&call->entry);
-		call->fn(call);
-	}
-}
-
-/* Makes the calls that are due, and those that become due by the last calls; returns how many */
-static size_t kofi_cq_run_some(struct kofi_cq *cq, size_t budget)
-{
-	size_t n = 0;
-
-	do {
-		cq->in_run = true;
-		n += kofi_cq_run_list(cq, budget - n);
-		kofi_cq_run_last(cq);
-	} while (n < budget && READ_ONCE(cq->pending));
-	return n;
-}
-
-bool kofi_cq_call_last(struct kofi_cq *cq, struct kofi_cq_call *call)
-{
-	if (READ_ONCE(cq->runner) != current || !cq->in_run)
-		return false;
-	list_add_tail(&call->entry, &cq->last);
-	return true;
-}
-EXPORT_SYMBOL_GPL(kofi_cq_call_last);
-
 /* Returns how many calls were made; 0 also if another task makes them */
 static size_t kofi_cq_run(struct kofi_cq *cq, size_t budget)
 {
@@ -333,7 +298,7 @@ static size_t kofi_cq_run(struct kofi_cq *cq, size_t budget)
 	smp_mb();
 	if (!kofi_cq_try_run(cq))
 		return 0;
-	n = kofi_cq_run_some(cq, budget);
+	n = kofi_cq_run_list(cq, budget);
 	kofi_cq_end_run(cq);
 	return n;
 }
@@ -441,10 +406,8 @@ static void kofi_cq_poll_run(struct kofi_cq *cq)
 	/* Pairs with kofi_cq_end_run() */
 	smp_mb();
 	runner = cq->comp_ctx != FI_COMP_DIRECT && kofi_cq_try_run(cq);
-	if (runner) {
+	if (runner)
 		cq->in_poller = true;
-		cq->in_run = true;
-	}
 	do
 		more = kofi_cq_poll_batch(cq, runner, &pending) || kofi_cq_arm(cq);
 	while (more && --left);
@@ -457,7 +420,6 @@ static void kofi_cq_poll_run(struct kofi_cq *cq)
 	}
 	if (cq->comp_ctx == FI_COMP_SOFTIRQ && READ_ONCE(cq->pending))
 		kofi_cq_run_list(cq, KOFI_CQ_BATCH);
-	kofi_cq_run_last(cq);
 	cq->in_poller = false;
 	kofi_cq_end_run(cq);
 }
@@ -611,11 +573,9 @@ static void kofi_cq_call_plugged(struct kofi_cq *cq, const struct kofi_cq_batch 
 		kofi_cq_trace(cq, plug->head);
 	WRITE_ONCE(cq->completed_direct, cq->completed_direct + plug->count);
 	WRITE_ONCE(cq->failed_direct, cq->failed_direct + plug->errors);
-	cq->in_run = true;
 	kofi_cq_call_chain(cq, plug->head);
 	if (READ_ONCE(cq->pending))
 		kofi_cq_run_list(cq, KOFI_CQ_BATCH);
-	kofi_cq_run_last(cq);
 	kofi_cq_end_run(cq);
 	memalloc_noio_restore(noio);
 }
@@ -724,7 +684,6 @@ size_t kofi_cq_run_reader(struct kofi_cq *cq, size_t count)
 
 	if (!kofi_cq_try_run(cq))
 		return 0;
-	cq->in_run = true;
 	n = kofi_cq_run_list(cq, count);
 	chain = kofi_cq_poll_reader(cq, min_t(size_t, count - n, KOFI_CQ_BATCH), &polled);
 	if (chain) {
@@ -733,7 +692,6 @@ size_t kofi_cq_run_reader(struct kofi_cq *cq, size_t count)
 	} else {
 		n += kofi_cq_run_list(cq, count - n);
 	}
-	kofi_cq_run_last(cq);
 	kofi_cq_end_direct(cq);
 	return n;
 }
@@ -835,7 +793,6 @@ EXPORT_SYMBOL_GPL(kofi_cq_may_wait);
 void kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr)
 {
 	INIT_LIST_HEAD(&cq->calls);
-	INIT_LIST_HEAD(&cq->last);
 	tasklet_setup(&cq->tasklet, kofi_cq_tasklet);
 	INIT_WORK(&cq->work, kofi_cq_work);
 	INIT_WORK(&cq->poll_work, kofi_cq_poll_work);

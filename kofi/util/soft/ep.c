@@ -431,8 +431,6 @@ int kofi_soft_init(struct kofi_soft_ep *ep, const struct kofi_soft_type *type,
 	init_completion(&ep->unused);
 	spin_lock_init(&ep->lock);
 	INIT_LIST_HEAD(&ep->posted);
-	INIT_LIST_HEAD(&ep->now.entry);
-	ep->now.fn = kofi_soft_now_call;
 	INIT_WORK(&ep->work, type->work);
 	ep->cpu = WORK_CPU_UNBOUND;
 	ret = kofi_soft_alloc(ep, info->tx_attr->size, room);

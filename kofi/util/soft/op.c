@@ -99,73 +99,30 @@ void kofi_soft_admit_again(struct kofi_soft_ep *ep)
 }
 EXPORT_SYMBOL_GPL(kofi_soft_admit_again);
 
-/* The call is not due any more: have the provider take what was queued while it was */
-static void kofi_soft_now_begin(struct kofi_soft_ep *ep)
+/* Is the caller a callback of the endpoint's queues? */
+static bool kofi_soft_in_callback(const struct kofi_soft_ep *ep)
 {
-	clear_bit(0, &ep->now_due);
-	/* A task that found the bit set has queued its operation before, so ->now() sees it */
-	smp_mb__after_atomic();
-}
+	const struct kofi_cq *tx = ep->kep.tx.cq, *rx = ep->kep.rx.cq;
 
-void kofi_soft_now_call(struct kofi_cq_call *call)
-{
-	struct kofi_soft_ep *ep = container_of(call, struct kofi_soft_ep, now);
-
-	kofi_soft_now_begin(ep);
-	ep->type->now(ep->hub);
-	kofi_soft_ep_put(ep);
+	return (tx && READ_ONCE(tx->runner) == current) || (rx && READ_ONCE(rx->runner) == current);
 }
 
 /*
- * Within callbacks of the endpoint's queues what is posted is started once, behind the last
- * callback of the run.  Return true if that has used up or given back the caller's reference.
+ * Has the provider take what is posted, and gives a reference back.  If a callback has posted it,
+ * and others are under way, the callbacks of those are likely to post, too: the worker takes all
+ * of them together.
  */
-static bool kofi_soft_now_later(struct kofi_soft_ep *ep)
+static void kofi_soft_take(struct kofi_soft_ep *ep)
 {
-	struct kofi_cq *cqs[] = { ep->kep.tx.cq, ep->kep.rx.cq };
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(cqs); i++) {
-		if (!cqs[i] || READ_ONCE(cqs[i]->runner) != current)
-			continue;
-		if (test_and_set_bit(0, &ep->now_due)) {
-			kofi_soft_ep_put(ep);
-			return true;
-		}
-		if (kofi_cq_call_last(cqs[i], &ep->now))
-			return true;
-		kofi_soft_now_begin(ep);
-	}
-	return false;
-}
-
-/* Start what is posted, and give a reference back */
-static void kofi_soft_now(struct kofi_soft_ep *ep)
-{
-	/* In an interrupt the current task may be the runner, and is not the caller */
-	if (!ep->type->now_any && kofi_soft_now_later(ep))
-		return;
-	ep->type->now(ep->hub);
+	if (!ep->type->now_any && kofi_soft_in_callback(ep) && kofi_bufpool_busy(&ep->slots) > 1)
+		kofi_soft_kick(ep->hub);
+	else
+		ep->type->now(ep->hub);
 	kofi_soft_ep_put(ep);
 }
 
-static bool kofi_soft_is_runner(const struct kofi_cq *cq)
-{
-	return cq && READ_ONCE(cq->runner) == current;
-}
-
-/* Is the caller a callback, behind which kofi_soft_type.now() is called anyway? */
-static bool kofi_soft_now_is_due(const struct kofi_soft_ep *ep)
-{
-	if (!kofi_soft_is_runner(ep->kep.tx.cq) && !kofi_soft_is_runner(ep->kep.rx.cq))
-		return false;
-	/* Pairs with kofi_soft_now_begin(): the operation is queued before the bit is read */
-	smp_mb();
-	return test_bit(0, &ep->now_due);
-}
-
 /*
- * Puts an operation into the list.  *@now: kofi_soft_now() is due when the lock has been released,
+ * Puts an operation into the list.  *@now: kofi_soft_take() is due when the lock has been released,
  * and has a reference, as the endpoint may go when the operation is over
  */
 static __always_inline int kofi_soft_op_enter(struct kofi_soft_op *op, bool *now)
@@ -184,7 +141,7 @@ static __always_inline int kofi_soft_op_enter(struct kofi_soft_op *op, bool *now
 		WRITE_ONCE(hub->again, true);
 	} else if (!ep->type->now || !(ep->type->now_any || ep->kep.may_sleep)) {
 		kofi_soft_kick(hub);
-	} else if (ep->type->now_any || !kofi_soft_now_is_due(ep)) {
+	} else {
 		kofi_soft_ep_get(ep);
 		*now = true;
 	}
@@ -202,7 +159,7 @@ static int kofi_soft_op_queue(struct kofi_soft_op *op)
 	ret = kofi_soft_op_enter(op, &now);
 	spin_unlock_irqrestore(&ep->hub->lock, flags);
 	if (now)
-		kofi_soft_now(ep);
+		kofi_soft_take(ep);
 	return ret;
 }
 
@@ -315,7 +272,7 @@ static ssize_t kofi_soft_send(struct fid_ep *fid_ep, const void *buf, size_t len
 	ret = kofi_soft_op_enter(op, &now);
 	spin_unlock_irqrestore(&ep->lock, irq_flags);
 	if (unlikely(now))
-		kofi_soft_now(ep);
+		kofi_soft_take(ep);
 	if (likely(!ret))
 		return 0;
 	kofi_soft_op_put(op);
