@@ -13,6 +13,7 @@
  * or NULL.  ktcp_listen_ready() does nothing for a socket that does not listen itself.
  */
 #include <linux/in6.h>
+#include <linux/mempool.h>
 #include <linux/module.h>
 #include <linux/tcp.h>
 #include <net/ip.h>
@@ -369,18 +370,18 @@ void ktcp_note_interface(struct net *net, const struct sockaddr_storage *name, i
 void ktcp_sock_prime(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
-	struct page *page = alloc_page(sk->sk_allocation | __GFP_NOWARN);
+	struct page *page = NULL;
 
-	if (!page)
-		return;
 	lock_sock(sk);
-	if (!sk->sk_frag.page) {
-		sk->sk_frag = (struct page_frag) { .page = page, .size = PAGE_SIZE };
-		page = NULL;
-	}
-	release_sock(sk);
+	/*
+	 * A message that the peer's socket has given back may stay in a list of a processor, with
+	 * the page, when this module has gone.  So a function of the kernel allocates the page.
+	 */
+	if (!sk->sk_frag.page)
+		page = mempool_alloc_pages(sk->sk_allocation | __GFP_NOWARN, NULL);
 	if (page)
-		put_page(page);
+		sk->sk_frag = (struct page_frag) { .page = page, .size = PAGE_SIZE };
+	release_sock(sk);
 }
 
 /**
