@@ -447,13 +447,14 @@ int verbs_saves_init(struct verbs_ep *ep)
 	return 0;
 }
 
-/* The connection has ended, and nothing completes any more: what the worker has left fails */
+/*
+ * The connection has ended, which has woken the worker up (verbs_ep_state_changed()), and nothing
+ * completes any more: what the worker has left fails.
+ */
 void verbs_saves_abandon(struct verbs_ep *ep)
 {
-	if (!ep->saves)
-		return;
-	wake_up(&ep->saves->wait);
-	flush_work(&ep->saves->work);
+	if (ep->saves)
+		flush_work(&ep->saves->work);
 }
 
 /* The endpoint is closed, or its device goes: ends the control connections */
