@@ -9,7 +9,7 @@
  *	no rw operation		by the credit of rw.c, when one of them has ended
  *	no save, or a fence behind one
  *				by the credit of save.c, when a save has ended
- *	no read region		by verbs_read_mr_ended(), and by a timer
+ *	no read region		as for a slot, as the read that had it has one; and by a timer
  *	no room in the IOMMU or the device, no registration of rdma_rw
  *				by a timer, as there is no event
  *

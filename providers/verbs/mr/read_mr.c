@@ -80,11 +80,10 @@ static void verbs_read_mrs_give(struct verbs_read_mr *rmr)
 	}
 }
 
-/* The read whose last part is @mr has succeeded */
+/* The read whose last part is @mr has succeeded, so its slot is about to come back, too (room.c) */
 static void verbs_read_mr_ended(struct verbs_mr *mr)
 {
 	verbs_read_mrs_give(to_verbs_read_mr(mr));
-	kofi_waiter_wake(&mr->ep->kep.tx.room);
 }
 
 static int verbs_read_mr_new(struct verbs_ep *ep)
