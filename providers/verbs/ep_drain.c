@@ -87,9 +87,8 @@ static void verbs_drain_device(struct verbs_ep *ep)
 	ep->drain.err = verbs_drain_break(ep);
 	if (!ep->drain.err) {
 		verbs_ep_drain_qp(ep);
-		/* Operations that had no completion are still mapped */
+		/* Operations that had no completion are still mapped; every receive has had one */
 		verbs_queue_unmap(&ep->tx);
-		verbs_queue_unmap(&ep->rx);
 		/* The close of a region waits for @quiet before it looks */
 		for (i = atomic_read(&ep->tx.fresh); i < ep->tx.size; i++)
 			if (ep->tx.slots[i].regional)
