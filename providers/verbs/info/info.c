@@ -79,7 +79,6 @@ static int verbs_resolution_handler(struct rdma_cm_id *id,
 static struct rdma_cm_id *verbs_resolution_id(struct verbs_resolution *resolution,
 					      struct net *net)
 {
-	resolution->status = 0;
 	init_completion(&resolution->done);
 	return rdma_create_id(net, verbs_resolution_handler, resolution,
 			      RDMA_PS_TCP, IB_QPT_RC);
@@ -117,22 +116,22 @@ static u64 verbs_tx_caps(u64 device_caps, bool iwarp)
 static void verbs_info_tx(struct fi_tx_attr *tx, const struct verbs_device *dev,
 			  u64 device_caps, bool iwarp, const struct fi_tx_attr *hints)
 {
+	static const struct fi_tx_attr none;
 	struct ib_device *ibdev = dev->ibdev;
 	size_t size, iov_limit;
 
+	hints = hints ? : &none;
 	tx->caps = verbs_tx_caps(device_caps, iwarp);
 	tx->op_flags = verbs_ep_limits(iwarp)->tx_op_flags;
 	tx->msg_order = iwarp ? VERBS_ORDER_IWARP : VERBS_ORDER_IB;
 	tx->rma_iov_limit = 1;
-	if (hints && kofi_tclass_known(hints->tclass))
+	if (kofi_tclass_known(hints->tclass))
 		tx->tclass = hints->tclass;
 	tx->inject_size = VERBS_MAX_INJECT;
-	tx->size = verbs_wish(hints ? hints->size : 0, VERBS_DEF_QUEUE,
-			      verbs_tx_max(ibdev));
-	tx->iov_limit = verbs_wish(hints ? hints->iov_limit : 0, VERBS_DEF_IOV,
-				   verbs_tx_iov_max(ibdev));
-	size = verbs_given(hints ? hints->size : 0, tx->size);
-	iov_limit = verbs_given(hints ? hints->iov_limit : 0, tx->iov_limit);
+	tx->size = verbs_wish(hints->size, VERBS_DEF_QUEUE, verbs_tx_max(ibdev));
+	tx->iov_limit = verbs_wish(hints->iov_limit, VERBS_DEF_IOV, verbs_tx_iov_max(ibdev));
+	size = verbs_given(hints->size, tx->size);
+	iov_limit = verbs_given(hints->iov_limit, tx->iov_limit);
 	tx->rma_read_iov_limit = verbs_read_iov_max(ibdev, size, iov_limit);
 	tx->rma_write_iov_limit = verbs_write_iov_max(size, iov_limit);
 }
@@ -150,17 +149,18 @@ static void verbs_info_rx(struct fi_rx_attr *rx, const struct verbs_device *dev,
 			  u64 device_caps, bool iwarp, bool shared,
 			  const struct fi_rx_attr *hints)
 {
+	static const struct fi_rx_attr none;
 	struct ib_device *ibdev = dev->ibdev;
 	size_t max = shared ? verbs_srx_max(ibdev) : verbs_rx_max(ibdev);
 	size_t iov_max = shared ? verbs_srx_iov_max(ibdev) :
 				  min(ibdev->attrs.max_recv_sge, VERBS_MAX_IOV);
 
+	hints = hints ? : &none;
 	rx->caps = VERBS_RX_CAPS | device_caps;
 	rx->op_flags = FI_COMPLETION;
 	rx->msg_order = iwarp ? VERBS_ORDER_IWARP : VERBS_ORDER_IB;
-	rx->size = verbs_wish(hints ? hints->size : 0, VERBS_DEF_QUEUE, max);
-	rx->iov_limit = verbs_wish(hints ? hints->iov_limit : 0, VERBS_DEF_IOV,
-				   iov_max);
+	rx->size = verbs_wish(hints->size, VERBS_DEF_QUEUE, max);
+	rx->iov_limit = verbs_wish(hints->iov_limit, VERBS_DEF_IOV, iov_max);
 }
 
 static void verbs_info_ep(struct fi_ep_attr *ep, bool iwarp,
