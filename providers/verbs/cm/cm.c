@@ -126,13 +126,11 @@ int verbs_cm_unpack(struct verbs_cm_frame *frame, const void *data, size_t len)
 
 /*
  * Reports to the client that the attempt to connect has failed, without a message to the peer.
- * @len: bytes of the peer's connection data.  The caller holds the handler lock.
+ * The caller holds the handler lock.
  */
-static void verbs_ep_fail(struct verbs_ep *ep, int err, int prov_errno,
-			  size_t len)
+static void verbs_ep_fail(struct verbs_ep *ep, int err, int prov_errno)
 {
-	kofi_conn_end(&ep->kep.conn, err, prov_errno, verbs_cm_data(&ep->frame),
-		      len);
+	kofi_conn_end(&ep->kep.conn, err, prov_errno, NULL, 0);
 	verbs_ep_flush(ep);
 }
 
@@ -189,7 +187,7 @@ static void verbs_ep_established(struct verbs_ep *ep,
 		if (verbs_cm_unpack(&ep->frame, param->private_data,
 				    param->private_data_len)) {
 			rdma_disconnect(ep->id);
-			verbs_ep_fail(ep, EPROTO, 0, 0);
+			verbs_ep_fail(ep, EPROTO, 0);
 			return;
 		}
 		data = verbs_cm_data(&ep->frame);
@@ -216,8 +214,9 @@ static void verbs_ep_rejected(struct verbs_ep *ep, struct rdma_cm_event *event)
 		data = rdma_consumer_reject_data(ep->id, event, &len);
 	/* Malformed data count as none; the connection is refused anyway */
 	verbs_cm_unpack(&ep->frame, data, len);
-	verbs_ep_fail(ep, ep->kep.conn.passive ? ECONNABORTED : ECONNREFUSED,
-		      -event->status, ep->frame.len);
+	kofi_conn_end(&ep->kep.conn, ep->kep.conn.passive ? ECONNABORTED : ECONNREFUSED,
+		      -event->status, verbs_cm_data(&ep->frame), ep->frame.len);
+	verbs_ep_flush(ep);
 }
 
 /* The peer does not answer, or its route has changed, maybe on an established connection */
@@ -226,7 +225,7 @@ static void verbs_ep_unreachable(struct verbs_ep *ep, int status)
 	if (ep->kep.conn.state == KOFI_CONN_CONNECTED)
 		verbs_ep_disconnected(ep);
 	else
-		verbs_ep_fail(ep, ETIMEDOUT, -status, 0);
+		verbs_ep_fail(ep, ETIMEDOUT, -status);
 }
 
 /*
@@ -237,7 +236,7 @@ static void verbs_ep_unreachable(struct verbs_ep *ep, int status)
 static void verbs_ep_connect_error(struct verbs_ep *ep, int status)
 {
 	if (ep->iwarp && ep->kep.conn.state == KOFI_CONN_CONNECTING)
-		verbs_ep_fail(ep, ECONNRESET, -status, 0);
+		verbs_ep_fail(ep, ECONNRESET, -status);
 	else
 		verbs_ep_unreachable(ep, status);
 }
@@ -306,13 +305,13 @@ static void verbs_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		verbs_ep_disconnected(ep);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		verbs_ep_fail(ep, ENODEV, 0, 0);
+		verbs_ep_fail(ep, ENODEV, 0);
 		break;
 	default:
 		break;
 	}
 	if (ret)
-		verbs_ep_fail(ep, -ret, -ret, 0);
+		verbs_ep_fail(ep, -ret, -ret);
 }
 
 /* In a worker of rdma_cm.  Writeback may wait for the connection, or for its end */
@@ -469,7 +468,7 @@ static int verbs_ep_connect(struct fid_ep *fid_ep, const void *addr,
 	ret = rdma_resolve_addr(ep->id, NULL, (struct sockaddr *)&dest, VERBS_RESOLVE_MS);
 	/* A failure is an event, whether rdma_cm reports it now or later */
 	if (ret)
-		verbs_ep_fail(ep, -ret, -ret, 0);
+		verbs_ep_fail(ep, -ret, -ret);
 	ret = 0;
 unlock:
 	verbs_ep_unlock(ep);
