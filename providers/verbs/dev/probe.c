@@ -41,8 +41,7 @@ static int verbs_probe_make_qp(struct verbs_probe *probe,
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	int ret;
 
-	probe->cq = ib_alloc_cq(ibdev, NULL, VERBS_PROBE_WR + 1, 0,
-				IB_POLL_DIRECT);
+	probe->cq = ib_alloc_cq(ibdev, NULL, VERBS_PROBE_WR, 0, IB_POLL_DIRECT);
 	if (IS_ERR(probe->cq))
 		return PTR_ERR(probe->cq);
 	probe->qp = verbs_lone_qp(probe->pd, probe->cq, VERBS_PROBE_WR);
