@@ -68,6 +68,9 @@ struct ib_mr *fakehca_get_dma_mr(struct ib_pd *pd, int access)
 
 	if (ret)
 		return ERR_PTR(ret);
+	/* A key for all memory that a peer could use */
+	if (access & (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE))
+		return ERR_PTR(-EPERM);
 	mr = fakehca_mr_new(hca, 0);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
