@@ -317,7 +317,7 @@ static int fakehca_query_device(struct ib_device *ibdev,
 		.max_pd			= 64,
 		.atomic_cap		= mine->atomics ? IB_ATOMIC_HCA :
 							  IB_ATOMIC_NONE,
-		.max_srq		= mine->no_srq ? 0 : 64,
+		.max_srq		= mine->no_srq ? 0 : 1,
 		.max_srq_wr		= mine->no_srq ? 0 : mine->max_srq_wr,
 		.max_srq_sge		= mine->no_srq ? 0 : mine->max_srq_sge,
 		.max_qp_rd_atom		= 16,

@@ -131,6 +131,21 @@ static void a_context_fails_with_the_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_stats(test).srqs, 1);
 }
 
+/* One queue, of one receive of one buffer */
+static void a_device_with_hardly_a_queue_to_share_has_one(struct kunit *test)
+{
+	static const struct fakehca_attr attr = { .max_srq_wr = 1, .max_srq_sge = 1 };
+	struct fi_rx_attr rx = { .size = 1 };
+	struct fid_ep *srx;
+
+	ht_open(test, &attr);
+	KUNIT_ASSERT_EQ(test, fi_srx_context(vt_of(test)->domain, &rx, &srx, NULL), 0);
+	vt_adopt(test, &srx->fid);
+	KUNIT_EXPECT_EQ(test, fi_recv(srx, ht_buf(test, SRX_LEN), SRX_LEN, NULL, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, fi_recv(srx, ht_buf(test, SRX_LEN), SRX_LEN, NULL, 0, NULL),
+			-EAGAIN);
+}
+
 static void a_device_without_queues_to_share_says_so(struct kunit *test)
 {
 	static const struct fakehca_attr attr = { .no_srq = true };
@@ -292,6 +307,22 @@ static void close_waits_for_the_device_only_as_long_as_needed(struct kunit *test
 	ht_serve(test, NULL);
 	srx_open(test, &set);
 	srx_join(test, &set, 0, NULL);
+	begin = jiffies;
+	vt_close(test, &set.pairs[0].b.ep->fid);
+	KUNIT_EXPECT_LT(test, jiffies - begin, msecs_to_jiffies(900));
+}
+
+/* No peer could send to it, so it has taken no receive */
+static void close_of_an_endpoint_without_a_connection_waits_for_nothing(struct kunit *test)
+{
+	struct srx_set set = {};
+	unsigned long begin;
+
+	ht_open(test, NULL);
+	srx_open(test, &set);
+	fakehca_last_wqe(ht_of(test)->hca, false);
+	srx_end_open(test, &set, &set.pairs[0].b, srx_shared(test), NULL);
+	ht_end_enable(test, &set.pairs[0].b);
 	begin = jiffies;
 	vt_close(test, &set.pairs[0].b.ep->fid);
 	KUNIT_EXPECT_LT(test, jiffies - begin, msecs_to_jiffies(900));
@@ -481,6 +512,7 @@ static void a_failed_receive_ends_one_connection(struct kunit *test)
 static struct kunit_case srx_cases[] = {
 	KUNIT_CASE_PARAM(a_context_fails_with_the_device,
 			 create_error_gen_params),
+	KUNIT_CASE(a_device_with_hardly_a_queue_to_share_has_one),
 	KUNIT_CASE(a_device_without_queues_to_share_says_so),
 	KUNIT_CASE(limits_are_those_of_the_shared_queue),
 	KUNIT_CASE(a_post_that_fails_maps_nothing),
@@ -489,6 +521,7 @@ static struct kunit_case srx_cases[] = {
 			 enable_error_gen_params),
 	KUNIT_CASE(markers_are_shared),
 	KUNIT_CASE(close_waits_for_the_device_only_as_long_as_needed),
+	KUNIT_CASE(close_of_an_endpoint_without_a_connection_waits_for_nothing),
 	KUNIT_CASE(close_of_a_device_that_says_nothing_ends),
 	KUNIT_CASE(a_drain_waits_for_a_silent_device_as_long_as_asked),
 	KUNIT_CASE(a_limit_that_fails_leaves_the_one_before),
