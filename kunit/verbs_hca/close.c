@@ -326,6 +326,24 @@ static void an_endpoint_does_not_close_in_the_middle_of_a_batch(struct kunit *te
 	vt_close(test, &pair.a.ep->fid);
 }
 
+/* The end of the connection has dropped the registration, so there is nothing to wait for */
+static void a_region_that_waited_for_the_doorbell_closes_in_a_callback(struct kunit *test)
+{
+	struct closer *closer = closer_new(test, true);
+	struct vt_pair pair = {};
+	struct fid_mr *mr;
+
+	ht_serve(test, NULL);
+	closer_join(test, &pair);
+	mr = closer_mr_ep(test, &pair);
+	closer->fid = &mr->fid;
+	closer_enter(test, &pair, closer);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
+	complete(&closer->go);
+	closer_expect(test, closer, 0);
+}
+
 /* The poller cannot go on before the callback returns: the one close that cannot be had */
 static void a_poller_does_not_wait_for_itself(struct kunit *test)
 {
@@ -355,6 +373,7 @@ static struct kunit_case close_cases[] = {
 	KUNIT_CASE(a_failed_operation_closes_a_region_during_a_drain),
 	KUNIT_CASE(a_region_of_an_endpoint_closes_while_the_device_goes),
 	KUNIT_CASE(an_endpoint_does_not_close_in_the_middle_of_a_batch),
+	KUNIT_CASE(a_region_that_waited_for_the_doorbell_closes_in_a_callback),
 	KUNIT_CASE(a_poller_does_not_wait_for_itself),
 	{}
 };

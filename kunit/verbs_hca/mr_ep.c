@@ -339,6 +339,27 @@ static void a_discard_behind_the_end_is_late(struct kunit *test)
 			-EALREADY);
 }
 
+/* Each call that is refused gives its place back */
+static void a_region_is_not_enabled_before_the_connection(struct kunit *test)
+{
+	struct mr_ep me = {};
+	struct fi_info *info;
+	int i;
+
+	ht_serve(test, NULL);
+	info = ht_dup(test, vt_of(test)->info);
+	info->tx_attr->size = MR_EP_DEPTH;
+	ht_end_open(test, &me.pair.a, info);
+	ht_end_enable(test, &me.pair.a);
+	me.mr[0] = hm_reg_ep(test, me.pair.a.ep);
+
+	for (i = 0; i < 2 * MR_EP_DEPTH; i++)
+		KUNIT_EXPECT_EQ(test, fi_mr_enable(me.mr[0]), -ENOTCONN);
+
+	ht_join(test, &me.pair);
+	mr_ep_expect_places(test, &me);
+}
+
 /**
  * struct mr_ep_order - Which of three registrations is discarded, and how they are posted
  * @name: of the case
@@ -497,6 +518,7 @@ static struct kunit_case mr_ep_cases[] = {
 	KUNIT_CASE(a_registration_that_has_gone_is_not_discarded),
 	KUNIT_CASE(a_discard_waits_for_its_turn),
 	KUNIT_CASE(a_discard_behind_the_end_is_late),
+	KUNIT_CASE(a_region_is_not_enabled_before_the_connection),
 	KUNIT_CASE_PARAM(those_beside_a_discarded_registration_stay,
 			 mr_ep_order_gen_params),
 	KUNIT_CASE(an_operation_behind_a_discarded_registration_goes_on),
