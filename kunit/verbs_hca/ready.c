@@ -8,6 +8,7 @@
 #include <linux/jiffies.h>
 #include <linux/preempt.h>
 #include <linux/scatterlist.h>
+#include <rdma/ib_verbs.h>
 #include <rdma/fi_rma.h>
 #include "../lib/calls.h"
 #include "mr.h"
@@ -376,6 +377,36 @@ static void an_unsignaled_operation_waits_for_a_busy_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ready_writev(r), 0);
 }
 
+/* An operation that the device refuses ends none of those before it */
+static void an_unsignaled_operation_outlives_a_refusal(struct kunit *test)
+{
+	static const struct ready_busy parts = { .op = VT_WRITEV, .pieces = 2 };
+	struct ready *r = ready_unsignaled(test);
+
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -EIO);
+	KUNIT_ASSERT_EQ(test, ready_call(r, &parts), -EIO);
+
+	fakehca_hold(ht_of(test)->hca);
+	KUNIT_ASSERT_EQ(test, ready_writev(r), -EAGAIN);
+	fakehca_release(ht_of(test)->hca);
+	ready_expect_one(test, r, FI_TRANSMIT);
+	KUNIT_EXPECT_EQ(test, ready_writev(r), 0);
+}
+
+/* Nor does the client wait for ever if that work request fails */
+static void an_unsignaled_operation_waits_for_no_connection(struct kunit *test)
+{
+	struct ready *r = ready_unsignaled(test);
+
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 1, IB_WC_LOC_QP_OP_ERR);
+	KUNIT_ASSERT_EQ(test, ready_writev(r), -EAGAIN);
+
+	ready_expect_one(test, r, FI_TRANSMIT);
+	vt_event(test, r->pair.a.eq, FI_SHUTDOWN, NULL);
+	KUNIT_EXPECT_EQ(test, ready_writev(r), -ESHUTDOWN);
+	vt_none(test, r->pair.a.tx);
+}
+
 static ssize_t ready_move(struct ready *r, struct scatterlist *sg, unsigned long nr)
 {
 	return fi_writesgl(r->pair.a.ep, sg, 1, 0, READY_LEN, 0,
@@ -407,6 +438,28 @@ static void an_rw_operation_that_ends_calls_for_the_next(struct kunit *test)
 	vt_done(test, r->pair.a.tx, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, ready_move(r, &sg[1], 2), 0);
 	vt_done(test, r->pair.a.tx, vt_ctx(2));
+}
+
+/* More of them than there are slots */
+static void an_rw_operation_ends_the_unsignaled_ones_before_it(struct kunit *test)
+{
+	const struct fakehca_attr attr = { .roce = true };
+	struct ready *r = ready_begin(test, &attr, 64, FI_SELECTIVE_COMPLETION);
+	struct scatterlist sg;
+	size_t rw_ops = 1;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, fi_setopt(&r->pair.a.ep->fid, FI_OPT_ENDPOINT,
+					FI_OPT_MAX_RW_OPS, &rw_ops, sizeof(rw_ops)),
+			0);
+	ready_join(test, r);
+	sg_init_one(&sg, r->buf + PAGE_SIZE / 2, READY_LEN);
+	for (i = 0; i < 2 * 64; i++) {
+		KUNIT_ASSERT_EQ(test, fi_write(r->pair.a.ep, r->buf, READY_LEN, NULL, 0,
+					       fi_mr_addr(r->mr), fi_mr_key(r->mr), NULL), 0);
+		KUNIT_ASSERT_EQ(test, ready_move(r, &sg, 1), 0);
+		vt_done(test, r->pair.a.tx, vt_ctx(1));
+	}
 }
 
 /* A read of two elements with a gap has two registrations, of which there are 16 */
@@ -485,7 +538,10 @@ static struct kunit_case ready_cases[] = {
 	KUNIT_CASE(a_refresh_that_finds_no_room_calls),
 	KUNIT_CASE(an_unsignaled_operation_holds_up_nobody),
 	KUNIT_CASE(an_unsignaled_operation_waits_for_a_busy_device),
+	KUNIT_CASE(an_unsignaled_operation_outlives_a_refusal),
+	KUNIT_CASE(an_unsignaled_operation_waits_for_no_connection),
 	KUNIT_CASE(an_rw_operation_that_ends_calls_for_the_next),
+	KUNIT_CASE(an_rw_operation_ends_the_unsignaled_ones_before_it),
 	KUNIT_CASE(registrations_that_are_exhausted_call),
 	KUNIT_CASE(a_full_shared_receive_context_calls_in_a_worker),
 	{}
