@@ -5,6 +5,8 @@
  */
 #include <linux/completion.h>
 #include <linux/err.h>
+#include <linux/scatterlist.h>
+#include <rdma/fi_rma.h>
 #include <rdma/ib_verbs.h>
 #include "../lib/async.h"
 #include "hca.h"
@@ -221,6 +223,65 @@ static void a_drain_waits_for_a_removal_no_longer_than_its_timeout(struct kunit 
 	KUNIT_EXPECT_TRUE(test, fakehca_remove_wait(hca, HT_PATIENCE_MS));
 }
 
+/**
+ * struct ep_drain_read - A read that is held in the call, while it registers its buffer
+ * @hold: holds it
+ * @ep: its endpoint
+ * @mr: the peer's region
+ * @sg: its buffer
+ */
+struct ep_drain_read {
+	struct ep_drain_reg	hold;
+	struct fid_ep		*ep;
+	struct fid_mr		*mr;
+	struct scatterlist	sg;
+};
+
+static int ep_drain_read(void *context)
+{
+	struct ep_drain_read *read = context;
+
+	return fi_readsgl(read->ep, &read->sg, 1, 0, EP_DRAIN_LEN, 0, fi_mr_addr(read->mr),
+			  fi_mr_key(read->mr), vt_ctx(1), FI_COMPLETION);
+}
+
+static int ep_drain_forever(void *ep)
+{
+	return fi_ep_drain(ep, -1);
+}
+
+/* The call returns when the drain has begun to wait for it */
+static void a_drain_waits_for_a_call_on_its_endpoint(struct kunit *test)
+{
+	struct ep_drain_read *read = ht_buf(test, sizeof(*read));
+	struct vt_pair pair = { .a.rw_ops = 1 };
+	struct vt_async *call, *drain;
+	struct fakehca *hca;
+
+	hm_open(test, NULL);
+	vt_listen(test, vt_eq(test, 0));
+	ht_join(test, &pair);
+	hca = ht_of(test)->hca;
+	KUNIT_ASSERT_EQ(test, hm_reg_any(test, &read->mr), 0);
+	read->ep = pair.a.ep;
+	sg_init_one(&read->sg, ht_buf(test, EP_DRAIN_LEN), EP_DRAIN_LEN);
+	init_completion(&read->hold.entered);
+	init_completion(&read->hold.leave);
+	fakehca_on_map_mr(hca, ep_drain_hold, &read->hold);
+	call = vt_async_start(test, ep_drain_read, read);
+	wait_for_completion(&read->hold.entered);
+	fakehca_remove_begin(hca);
+	KUNIT_EXPECT_EQ(test, ht_error(test, pair.a.eq).err, ENODEV);
+	drain = vt_async_start(test, ep_drain_forever, pair.a.ep);
+	KUNIT_EXPECT_TRUE(test, vt_async_waits(drain));
+
+	complete(&read->hold.leave);
+
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, call), -ENODEV);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, drain), 0);
+	KUNIT_EXPECT_TRUE(test, fakehca_remove_wait(hca, HT_PATIENCE_MS));
+}
+
 /* Its registration was executed and had no completion, so no operation has given its slot back */
 static void a_region_closes_after_the_drain_of_a_removed_device(struct kunit *test)
 {
@@ -273,6 +334,7 @@ static struct kunit_case ep_drain_cases[] = {
 	KUNIT_CASE(a_removal_waits_for_no_callback_of_a_drain),
 	KUNIT_CASE(a_removal_drains_itself),
 	KUNIT_CASE(a_drain_waits_for_a_removal_no_longer_than_its_timeout),
+	KUNIT_CASE(a_drain_waits_for_a_call_on_its_endpoint),
 	KUNIT_CASE(a_region_closes_after_the_drain_of_a_removed_device),
 	KUNIT_CASE(an_endpoint_not_enabled_has_nothing_to_drain),
 	{}
