@@ -357,18 +357,22 @@ static void a_refusal_of_a_later_round_fails_the_move(struct kunit *test)
 	hv_refuse(test, param->round + 1, 1);
 }
 
+/* The first element of a round, or the second; each has a registration */
 static void a_device_that_cannot_map_fails_the_call(struct kunit *test)
 {
 	const struct hv_param *param = test->param_value;
 	struct hv hv = {};
+	int nth;
 
 	if (param->roce || !param->read)
 		return;
-	hv_open(test, &hv, HV_DEPTH, 1);
-	fakehca_fail(ht_of(test)->hca, FAKEHCA_MAP_MR_SG, 1, -EINVAL);
-	KUNIT_EXPECT_EQ(test, hv_post_long(test, &hv, 8), -EINVAL);
-	hv_expect_unmapped(test, &hv);
-	vt_none(test, hv.pair.a.tx);
+	hv_open(test, &hv, 64, 1);
+	for (nth = 1; nth <= 2; nth++) {
+		fakehca_fail(ht_of(test)->hca, FAKEHCA_MAP_MR_SG, nth, -EINVAL);
+		KUNIT_EXPECT_EQ(test, hv_post_long(test, &hv, 8), -EINVAL);
+		hv_expect_unmapped(test, &hv);
+		vt_none(test, hv.pair.a.tx);
+	}
 	hv_move(test, &hv, 1);
 }
 
