@@ -107,6 +107,29 @@ static void a_list_may_lie_in_regions_in_part(struct kunit *test)
 	list_maps(test, &pair, buf, NULL, 1, 1);
 }
 
+/* As any other, although the device copies a byte to send */
+static void a_receive_of_one_byte_is_mapped(struct kunit *test)
+{
+	const struct fakehca_attr attr = { .roce = true, .max_inline = 64 };
+	u8 *out = ht_buf(test, 1), *in = ht_buf(test, 1);
+	struct vt_pair pair = {};
+	unsigned int base;
+
+	ht_serve(test, &attr);
+	ht_join(test, &pair);
+	base = ht_stats(test).mapped;
+	*out = 7;
+
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, 1, NULL, 0, vt_ctx(1)), 0);
+
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base + 1);
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, 1, NULL, 0, vt_ctx(2)), 0);
+	/* Neither data of the peer nor a key came with it */
+	KUNIT_EXPECT_EQ(test, vt_done(test, pair.a.tx, vt_ctx(2)).data, 0);
+	KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.tx, vt_ctx(1)).data, 0);
+	KUNIT_EXPECT_EQ(test, *in, 7);
+}
+
 static void inject_copies_before_it_returns(struct kunit *test)
 {
 	struct fakehca_attr attr = { .roce = true, .max_inline = 64 };
@@ -275,6 +298,7 @@ static struct kunit_case inject_cases[] = {
 	KUNIT_CASE(a_bad_element_unmaps_the_good_ones),
 	KUNIT_CASE(a_list_too_long_is_unmapped_again),
 	KUNIT_CASE(a_list_may_lie_in_regions_in_part),
+	KUNIT_CASE(a_receive_of_one_byte_is_mapped),
 	KUNIT_CASE(inject_copies_before_it_returns),
 	KUNIT_CASE(inline_devices_need_no_bounce_buffer),
 	KUNIT_CASE(over_iwarp_nothing_goes_inline),
