@@ -4,6 +4,7 @@
  * and the connection that it is posted on, which strangers may find, too.
  */
 #include <linux/err.h>
+#include <linux/ktime.h>
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
@@ -393,6 +394,32 @@ static void a_removal_ends_a_registration_that_connects(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, reg), -ENODEV);
 }
 
+/* And not when the limit of the step is over, which is as long as the patience of the case */
+static void a_refusal_ends_a_registration_at_once(struct kunit *test)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	struct reg_task *task = ht_buf(test, sizeof(*task));
+	struct vt_async *reg;
+	struct fakehca *hca;
+	ktime_t begin;
+
+	hm_open(test, NULL);
+	hca = ht_of(test)->hca;
+	task->domain = vt_of(test)->domain;
+	task->buf = ht_buf(test, 64);
+	fakehca_lose_request(hca);
+	reg = vt_async_start(test, reg_call, task);
+	while (!fakehca_calls(hca, FAKEHCA_CONNECT))
+		cond_resched();
+	KUNIT_EXPECT_TRUE(test, vt_async_waits(reg));
+
+	begin = ktime_get();
+	KUNIT_EXPECT_EQ(test, ib_modify_qp(fakehca_qp(hca, fakehca_last_qp(hca)), &attr,
+					   IB_QP_STATE), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, reg), -ECONNREFUSED);
+	KUNIT_EXPECT_LT(test, ktime_ms_delta(ktime_get(), begin), HT_PATIENCE_MS / 2);
+}
+
 static void one_connection_serves_all_registrations(struct kunit *test)
 {
 	struct fakehca *hca;
@@ -419,6 +446,7 @@ static struct kunit_case reg_cases[] = {
 	KUNIT_CASE(a_late_flush_does_not_stop_a_registration),
 	KUNIT_CASE_PARAM(strangers_are_rejected, stranger_len_gen_params),
 	KUNIT_CASE(a_removal_ends_a_registration_that_connects),
+	KUNIT_CASE(a_refusal_ends_a_registration_at_once),
 	KUNIT_CASE(one_connection_serves_all_registrations),
 	{}
 };
