@@ -457,6 +457,30 @@ int fakehca_cm_reject(struct iw_cm_id *id, const void *data, u8 len)
 	return 0;
 }
 
+void fakehca_on_listen(struct fakehca *hca, void (*fn)(void *context), void *context)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	hca->on_listen = fn;
+	hca->on_listen_context = context;
+	spin_unlock_irqrestore(&hca->lock, flags);
+}
+EXPORT_SYMBOL_GPL(fakehca_on_listen);
+
+static void fakehca_announce_listen(struct fakehca *hca)
+{
+	void (*fn)(void *context);
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	fn = hca->on_listen;
+	hca->on_listen = NULL;
+	spin_unlock_irqrestore(&hca->lock, flags);
+	if (fn)
+		fn(hca->on_listen_context);
+}
+
 int fakehca_cm_create_listen(struct iw_cm_id *id, int backlog)
 {
 	struct fakehca *hca = to_fakehca(id->device);
@@ -466,6 +490,7 @@ int fakehca_cm_create_listen(struct iw_cm_id *id, int backlog)
 
 	if (ret)
 		return ret;
+	fakehca_announce_listen(hca);
 	listen = kzalloc(sizeof(*listen), GFP_KERNEL);
 	if (!listen)
 		return -ENOMEM;
@@ -474,6 +499,7 @@ int fakehca_cm_create_listen(struct iw_cm_id *id, int backlog)
 	listen->id = id;
 	spin_lock_irqsave(&hca->lock, flags);
 	list_add(&listen->entry, &hca->listens);
+	hca->stats.listens++;
 	spin_unlock_irqrestore(&hca->lock, flags);
 	return 0;
 }
@@ -486,6 +512,7 @@ int fakehca_cm_destroy_listen(struct iw_cm_id *id)
 
 	spin_lock_irqsave(&hca->lock, flags);
 	list_del(&listen->entry);
+	hca->stats.listens--;
 	spin_unlock_irqrestore(&hca->lock, flags);
 	id->rem_ref(id);
 	kfree(listen);

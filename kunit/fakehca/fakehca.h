@@ -150,6 +150,7 @@ struct fakehca_attr {
  * @srqs: shared receive queues that exist
  * @mrs: memory regions that exist, without those of protection domains
  * @conns: connections, and requests for one, that exist
+ * @listens: listeners that exist
  * @overruns: completions lost because a queue was full
  * @doorbells: calls that posted to a send queue
  * @fences: work requests with IB_SEND_FENCE
@@ -169,6 +170,7 @@ struct fakehca_stats {
 	unsigned int	srqs;
 	unsigned int	mrs;
 	unsigned int	conns;
+	unsigned int	listens;
 	unsigned int	overruns;
 	unsigned int	doorbells;
 	unsigned int	fences;
@@ -320,6 +322,14 @@ void fakehca_on_query_port(struct fakehca *hca, void (*fn)(void *context),
  * @context: for @fn
  */
 void fakehca_on_map_mr(struct fakehca *hca, void (*fn)(void *context), void *context);
+
+/**
+ * fakehca_on_listen() - Be called when a listener is made next
+ * @hca: the device
+ * @fn: called once, by the task that listens, in locks of rdma_cm; may sleep
+ * @context: for @fn
+ */
+void fakehca_on_listen(struct fakehca *hca, void (*fn)(void *context), void *context);
 
 /**
  * fakehca_fail_over() - The port's interface gets another hardware address, and back

@@ -89,6 +89,8 @@ struct fakehca_failure {
  * @querier: the task, of use for comparing only
  * @on_map_mr: called by the next ib_map_mr_sg()
  * @on_map_mr_context: for that
+ * @on_listen: called by the next listen
+ * @on_listen_context: for that
  * @buf: the engine's, for the longest message; a device does not allocate
  * @wq: runs the engine and tells the connection manager
  * @engine: executes
@@ -128,6 +130,8 @@ struct fakehca {
 	const struct task_struct *querier;
 	void			(*on_map_mr)(void *context);
 	void			*on_map_mr_context;
+	void			(*on_listen)(void *context);
+	void			*on_listen_context;
 	void			*buf;
 	struct workqueue_struct	*wq;
 	struct work_struct	engine;

@@ -58,6 +58,8 @@ void ht_exit(struct kunit *test)
 	if (!ht->hca)
 		return;
 	fakehca_idle(ht->hca);
+	/* The removal would end the listeners that are left */
+	KUNIT_EXPECT_EQ(test, ht_stats(test).listens, 0);
 	fakehca_remove_begin(ht->hca);
 	if (!fakehca_remove_wait(ht->hca, HT_PATIENCE_MS)) {
 		KUNIT_FAIL(test, "the device is still in use");
