@@ -180,10 +180,17 @@ static void there_is_room_when_saves_have_ended(struct kunit *test)
 {
 	struct save_test st = {};
 	unsigned long posted = 0, i;
+	u8 *buf;
 	ssize_t ret;
 
 	if (!start(test, &st))
 		return;
+	/* What is refused takes no room */
+	buf = st.buf;
+	st.buf = NULL;
+	for (i = 0; i < 64; i++)
+		KUNIT_EXPECT_EQ(test, post(st.pair.a.ep, &st, st.mr, 0, 64, COMMIT, 1), -EINVAL);
+	st.buf = buf;
 	while (posted < 1000) {
 		ret = post(st.pair.a.ep, &st, st.mr, posted % 64 * 64, 64, COMMIT, posted + 1);
 		if (ret == -EAGAIN)
@@ -296,6 +303,23 @@ static void a_fence_waits_for_a_save(struct kunit *test)
 	done(test, &st, st.mr, 0, 64, COMMIT | FI_FENCE);
 	done(test, &st, st.mr, 0, 0, SAVE | FI_FENCE);
 	KUNIT_EXPECT_TRUE(test, survives(&st, 0, 128));
+}
+
+/* A fence behind a save whose write has failed waits for nothing */
+static void a_save_that_fails_holds_up_no_fence(struct kunit *test)
+{
+	struct save_test st = {};
+	struct fid_mr *mr;
+
+	if (!start(test, &st))
+		return;
+	KUNIT_ASSERT_EQ(test, regattr(test, st.pmem->mem, LEN, FI_REMOTE_READ, &mr), 0);
+	vt_adopt(test, &mr->fid);
+	KUNIT_ASSERT_EQ(test, post(st.pair.a.ep, &st, mr, 0, 64, COMMIT, 1), 0);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, st.pair.a.tx).err, EACCES);
+	vt_event(test, st.pair.a.eq, FI_SHUTDOWN, NULL);
+	KUNIT_EXPECT_EQ(test, post(st.pair.a.ep, &st, st.mr, 64, 64, FI_COMPLETION | FI_FENCE, 2),
+			-ESHUTDOWN);
 }
 
 /* More ranges than are kept: those of a region become fewer and larger */
@@ -679,6 +703,7 @@ static struct kunit_case save_cases[] = {
 	KUNIT_CASE(there_is_room_when_saves_have_ended),
 	KUNIT_CASE(a_save_waits_for_a_slot_until_there_is_one),
 	KUNIT_CASE(a_fence_waits_for_a_save),
+	KUNIT_CASE(a_save_that_fails_holds_up_no_fence),
 	KUNIT_CASE(more_ranges_than_are_kept_are_saved),
 	KUNIT_CASE(more_regions_than_are_kept_are_saved),
 	KUNIT_CASE(a_list_of_any_length_is_saved),
