@@ -169,6 +169,8 @@ static void attributes_are_those_of_the_device(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, domain->name, dev_name(&id->device->dev));
 	KUNIT_EXPECT_EQ(test, domain->cq_cnt, (size_t)attrs->max_cq);
 	KUNIT_EXPECT_EQ(test, domain->ep_cnt, (size_t)attrs->max_qp);
+	/* Those of each endpoint: for sends, receives, reads and writes */
+	KUNIT_EXPECT_EQ(test, domain->cntr_cnt, 4 * (size_t)attrs->max_qp);
 	if (info->ep_attr->protocol == FI_PROTO_IWARP)
 		KUNIT_EXPECT_LE(test, info->ep_attr->max_msg_size,
 				(size_t)port.max_msg_sz);
@@ -198,6 +200,8 @@ static void attributes_tell_the_protocols_apart(struct kunit *test)
 			iwarp ? FI_PROTO_IWARP : FI_PROTO_RDMA_CM_IB_RC);
 	KUNIT_EXPECT_EQ(test, info->ep_attr->protocol_version, 1);
 	KUNIT_EXPECT_EQ(test, info->domain_attr->cq_data_size, iwarp ? 0 : 4);
+	KUNIT_EXPECT_EQ(test, info->ep_attr->max_order_waw_size,
+			iwarp ? 0 : info->ep_attr->max_msg_size);
 	KUNIT_EXPECT_EQ(test, info->domain_attr->resource_mgmt,
 			iwarp ? FI_RM_DISABLED : FI_RM_ENABLED);
 	KUNIT_EXPECT_EQ(test, info->tx_attr->msg_order, order);
@@ -213,6 +217,10 @@ static void attributes_describe_connected_messages(struct kunit *test)
 	struct fi_info *info = vt_local(test, AF_INET, NULL);
 
 	KUNIT_EXPECT_EQ(test, info->ep_attr->type, FI_EP_MSG);
+	KUNIT_EXPECT_EQ(test, info->ep_attr->tx_ctx_cnt, 1);
+	KUNIT_EXPECT_EQ(test, info->ep_attr->rx_ctx_cnt, 1);
+	KUNIT_EXPECT_EQ(test, info->domain_attr->max_ep_tx_ctx, 1);
+	KUNIT_EXPECT_EQ(test, info->domain_attr->max_ep_rx_ctx, 1);
 	KUNIT_EXPECT_EQ(test, info->caps & (FI_MSG | FI_SEND | FI_RECV),
 			FI_MSG | FI_SEND | FI_RECV);
 	KUNIT_EXPECT_EQ(test, info->caps & FI_TAGGED, 0);

@@ -161,6 +161,7 @@ static void an_address_without_a_route_gives_an_error_event(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, fi_eq_strerror(client.eq, error.prov_errno,
 						NULL, NULL, 0),
 			   fi_strerror(ENETUNREACH));
+	KUNIT_EXPECT_STREQ(test, fi_eq_strerror(client.eq, 0, NULL, NULL, 0), fi_strerror(0));
 	vt_no_event(test, client.eq);
 	KUNIT_EXPECT_EQ(test, fi_connect(client.ep, &addr, NULL, 0),
 			-ESHUTDOWN);
