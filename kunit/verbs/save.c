@@ -6,6 +6,8 @@
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
+#include <linux/scatterlist.h>
+#include <linux/vmalloc.h>
 #include "../lib/pmem.h"
 #include "peer.h"
 #include "rw.h"
@@ -16,6 +18,7 @@
 #define MAGIC		0x6b4f4649
 #define VERSION		2
 #define RANGES		32	/* of a request */
+#define ELEMS		2048	/* of a long list */
 #define REQUEST_LEN	(24 + 16 * RANGES)
 #define ANSWER_LEN	8
 #define ANSWER_MS	30000	/* the provider waits so long for an answer */
@@ -359,17 +362,23 @@ static void more_regions_than_are_kept_are_saved(struct kunit *test)
 	}
 }
 
-/* A list goes in batches, and the save behind it waits for the last one */
+/* A list goes in batches of 512 elements, and the save behind it waits for the last one */
 static void a_list_of_any_length_is_saved(struct kunit *test)
 {
+	struct scatterlist *sgl = vt_buf(test, ELEMS * sizeof(*sgl));
 	struct rw_mem *mem = rw_mem(test, SZ_1M);
 	struct save_test st = { .pair.a.rw_ops = 1, .len = SZ_1M, .size = 64 };
+	size_t i, len = mem->len / ELEMS;
 
 	if (!start(test, &st))
 		return;
 	vt_fill(mem->mem, mem->len, 7);
-	KUNIT_ASSERT_EQ(test, fi_writesgl(st.pair.a.ep, mem->sgt.sgl, mem->sgt.nents, 0, mem->len,
-					  0, fi_mr_addr(st.mr), fi_mr_key(st.mr), vt_ctx(3),
+	sg_init_table(sgl, ELEMS);
+	for (i = 0; i < ELEMS; i++)
+		sg_set_page(&sgl[i], vmalloc_to_page(mem->mem + i * len), len,
+			    i * len % PAGE_SIZE);
+	KUNIT_ASSERT_EQ(test, fi_writesgl(st.pair.a.ep, sgl, ELEMS, 0, mem->len, 0,
+					  fi_mr_addr(st.mr), fi_mr_key(st.mr), vt_ctx(3),
 					  FI_COMPLETION), 0);
 	KUNIT_ASSERT_EQ(test, post(st.pair.a.ep, &st, st.mr, 0, 0, SAVE, 1), 0);
 	vt_done(test, st.pair.a.tx, vt_ctx(3));
