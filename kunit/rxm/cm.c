@@ -2,6 +2,7 @@
 /*
  * How connections begin.
  */
+#include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <kofi/addr.h>
 #include "rxm.h"
@@ -9,6 +10,8 @@
 #define DIAL_S		10	/* until a peer that is not reached is given up */
 #define FLOOD		256	/* requests at a time */
 #define REQUEST_MS	2000	/* until a request comes, at most */
+#define WAITING		100	/* more operations than are given to their peers at a time */
+#define LATER_MS	200
 
 /**
  * struct bad_request - A request that does not fit
@@ -277,6 +280,28 @@ static void a_refusal_ends_what_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNREFUSED);
 }
 
+/* Also what was posted before the endpoint knew its peer */
+static void a_refusal_ends_all_that_waits(struct kunit *test)
+{
+	static const struct rxm_wire_reject msg = { .version = 1, .reason = 1 };
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, 8);
+	struct fi_info *info;
+	fi_addr_t addr;
+	int i;
+
+	rxm_listen_at(test, 0);
+	KUNIT_ASSERT_EQ(test, fi_av_insert(bed->us.av, &vt_of(test)->name, 1, &addr, 0, NULL), 1);
+	for (i = 0; i < WAITING; i++)
+		KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, buf, 8, NULL, addr, vt_ctx(i)), 0);
+	info = vt_connreq(test, NULL);
+	/* What is given to the peer behind the refusal has the endpoint dial once more */
+	msleep(LATER_MS);
+	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, &msg, sizeof(msg)), 0);
+	for (i = 0; i < WAITING; i++)
+		KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNREFUSED);
+}
+
 static void an_answer_that_is_short_ends_what_waits(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open(test);
@@ -387,6 +412,31 @@ static void requests_do_not_keep_an_endpoint_from_dialling(struct kunit *test)
 		refused++;
 	}
 	KUNIT_EXPECT_LT(test, refused, FLOOD);
+	/* And no request is forgotten */
+	for (; refused < FLOOD; refused++)
+		vt_error(test, eq, &error);
+}
+
+/* It may come as soon as the endpoint has an address */
+static void a_request_is_answered_when_the_endpoint_is_enabled(struct kunit *test)
+{
+	struct rxm_wire_request request = rxm_request();
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct fid_domain *domain = vt_of(test)->domain;
+	struct sockaddr_storage *name = &vt_of(test)->name;
+	size_t len = sizeof(*name);
+	struct vt_end late = {};
+	union vt_event event;
+
+	vt_of(test)->domain = bed->domain;
+	vt_end_queues(test, &late, bed->us.info, &vt_default_kind);
+	late.ep = vt_ep(test, late.info);
+	vt_of(test)->domain = domain;
+	KUNIT_ASSERT_EQ(test, fi_getname(&late.ep->fid, name, &len), 0);
+	rxm_dial(test, bed, &request, sizeof(request));
+	vt_no_event_for(test, bed->peer.eq, LATER_MS);
+	vt_end_enable(test, &late, &vt_default_kind);
+	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
 }
 
 static struct kunit_case cm_cases[] = {
@@ -403,6 +453,8 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(the_larger_address_wins_if_both_dial),
 	KUNIT_CASE(the_smaller_address_is_refused_if_both_dial),
 	KUNIT_CASE(a_refusal_ends_what_waits),
+	KUNIT_CASE(a_refusal_ends_all_that_waits),
+	KUNIT_CASE(a_request_is_answered_when_the_endpoint_is_enabled),
 	KUNIT_CASE(a_peer_that_hangs_up_each_time_is_given_up),
 	KUNIT_CASE(an_answer_that_is_short_ends_what_waits),
 	{}
