@@ -485,6 +485,40 @@ static void a_long_message_is_sent_in_segments(struct kunit *test)
 	vt_done(test, bed->us.tx, vt_ctx(1));
 }
 
+/* The lower endpoint has no room when the completion of another message has one sent */
+static void a_message_that_finds_no_room_below_is_sent_later(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	u8 *buf = vt_buf(test, LEN);
+	int i;
+
+	rxm_join(test, bed);
+	rxm_post_recvs(test, bed);
+	rxm_fault(test, "send again after=8 times=1");
+	for (i = 0; i <= RXM_RECVS; i++)
+		KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, buf, LEN, NULL, 0, vt_ctx(i)), 0);
+	for (i = 0; i <= RXM_RECVS; i++) {
+		vt_done(test, bed->us.tx, vt_ctx(i));
+		vt_done(test, bed->peer.rx, vt_ctx(i % RXM_RECVS));
+	}
+	rxm_expect_faults(test, 1);
+}
+
+static void a_segment_that_finds_no_room_below_is_sent_later(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	u8 *buf = vt_buf(test, LONG);
+	int i;
+
+	rxm_join(test, bed);
+	rxm_fault(test, "send again after=1 times=1");
+	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, buf, LONG, NULL, 0, vt_ctx(1)), 0);
+	for (i = 0; i < SEGS; i++)
+		KUNIT_EXPECT_EQ(test, rxm_next_packet(test, bed, i, RXM_WIRE_SEG)->ctrl.seg_no, i);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	rxm_expect_faults(test, 1);
+}
+
 /* Messages that a peer offers */
 
 static void expect_answer(struct kunit *test, struct rxm_bed *bed, int nr)
@@ -774,6 +808,8 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(a_message_that_changes_its_size_ends_the_connection),
 	KUNIT_CASE(too_many_messages_at_a_time_end_the_connection),
 	KUNIT_CASE(a_long_message_is_sent_in_segments),
+	KUNIT_CASE(a_message_that_finds_no_room_below_is_sent_later),
+	KUNIT_CASE(a_segment_that_finds_no_room_below_is_sent_later),
 	{}
 };
 

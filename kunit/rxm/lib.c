@@ -73,6 +73,37 @@ struct rxm_bed *rxm_bed_open_on(struct kunit *test, const char *prov)
 	return rxm_bed_new(test, prov, 0);
 }
 
+#define RXM_COMMAND	96	/* bytes of a command */
+#define RXM_RULES	"/sys/kernel/debug/kofi_hook_fault/rules"
+
+static void rxm_no_faults(void *unused)
+{
+	vt_shell("echo clear >" RXM_RULES);
+}
+
+struct rxm_bed *rxm_bed_open_faulty(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, vt_shell("modprobe kofi_hook_fault"), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, rxm_no_faults, NULL), 0);
+	return rxm_bed_new(test, "loop;ofi_hook_fault", 0);
+}
+
+void rxm_fault(struct kunit *test, const char *rule)
+{
+	char *command = vt_buf(test, RXM_COMMAND);
+
+	snprintf(command, RXM_COMMAND, "echo %s >" RXM_RULES, rule);
+	KUNIT_ASSERT_EQ(test, vt_shell(command), 0);
+}
+
+void rxm_expect_faults(struct kunit *test, int count)
+{
+	char *command = vt_buf(test, RXM_COMMAND);
+
+	snprintf(command, RXM_COMMAND, "grep -q ': %d of ' " RXM_RULES, count);
+	KUNIT_EXPECT_EQ(test, vt_shell(command), 0);
+}
+
 int rxm_bed_port(const struct rxm_bed *bed)
 {
 	return kofi_addr_port(&bed->name);
@@ -236,8 +267,6 @@ void rxm_send_offer(struct kunit *test, struct rxm_bed *bed, struct rxm_wire_hdr
 {
 	rxm_send(test, bed, hdr, sizeof(*hdr) + sizeof(struct rxm_wire_rndv));
 }
-
-#define RXM_COMMAND	96	/* bytes of a command that sets a parameter */
 
 static void rxm_param_restore(void *command)
 {

@@ -126,6 +126,66 @@ static void a_message_to_be_delivered_is_offered(struct kunit *test)
 	}
 }
 
+static void send_delivered(struct kunit *test, struct rxm_bed *bed, u8 *out)
+{
+	struct kvec iov = { out, LEN };
+	const struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .context = vt_ctx(1) };
+
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(bed->us.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE),
+			0);
+}
+
+static void a_copy_is_offered_if_the_buffer_cannot_be_registered(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	u8 *out = vt_buf(test, LEN), *in = vt_buf(test, LEN);
+	struct rxm_wire_hdr *hdr;
+
+	rxm_join(test, bed);
+	vt_fill(out, LEN, 1);
+	rxm_fault(test, "mr error 12 times=1");
+	send_delivered(test, bed, out);
+	hdr = next_offer(test, bed, 0, LEN);
+	vt_fill(out, LEN, 2);
+	read_offer(test, bed, hdr, in);
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, LEN, 1));
+	answer_offer(test, bed, hdr->ctrl.msg_id);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+}
+
+/* Only that message fails */
+static void a_message_that_cannot_be_offered_fails(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	u8 *out = vt_buf(test, LEN);
+	struct rxm_wire_hdr *hdr;
+
+	rxm_join(test, bed);
+	rxm_fault(test, "mr error 12 times=2");
+	send_delivered(test, bed, out);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ENOMEM);
+	rxm_expect_faults(test, 2);
+	send_delivered(test, bed, out);
+	hdr = next_offer(test, bed, 0, LEN);
+	answer_offer(test, bed, hdr->ctrl.msg_id);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+}
+
+static void a_long_message_that_cannot_be_offered_is_sent_in_segments(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	u8 *out = vt_buf(test, LONG);
+	int i;
+
+	rxm_join(test, bed);
+	rxm_post_recvs(test, bed);
+	rxm_fault(test, "mr error 12 times=1");
+	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, out, LONG, NULL, 0, vt_ctx(1)), 0);
+	for (i = 0; i < DIV_ROUND_UP(LONG, RXM_LIMIT); i++)
+		rxm_next_packet(test, bed, i % RXM_RECVS, RXM_WIRE_SEG);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+}
+
 /* libfabric never answers the offer of a message without bytes */
 static void an_empty_message_to_be_delivered_is_not_offered(struct kunit *test)
 {
@@ -232,6 +292,9 @@ static struct kunit_case offer_cases[] = {
 	KUNIT_CASE(a_long_message_is_offered_until_it_has_been_read),
 	KUNIT_CASE(the_key_ends_with_the_message),
 	KUNIT_CASE(a_message_to_be_delivered_is_offered),
+	KUNIT_CASE(a_copy_is_offered_if_the_buffer_cannot_be_registered),
+	KUNIT_CASE(a_message_that_cannot_be_offered_fails),
+	KUNIT_CASE(a_long_message_that_cannot_be_offered_is_sent_in_segments),
 	KUNIT_CASE(an_empty_message_to_be_delivered_is_not_offered),
 	KUNIT_CASE(an_empty_message_to_be_delivered_waits_for_the_peer),
 	KUNIT_CASE(offers_may_be_answered_in_any_order),

@@ -53,6 +53,12 @@ extern struct kunit_suite rxm_corpus_suite;
 struct rxm_bed *rxm_bed_open(struct kunit *test);
 /* As rxm_bed_open(), over verbs or another provider of connections */
 struct rxm_bed *rxm_bed_open_on(struct kunit *test, const char *prov);
+/* As rxm_bed_open(), with the hook ofi_hook_fault between loop and kofi_rxm */
+struct rxm_bed *rxm_bed_open_faulty(struct kunit *test);
+/* What goes wrong at the hook, at both ends: a rule of providers/hook/fault_rule.c */
+void rxm_fault(struct kunit *test, const char *rule);
+/* So often has that happened, for the only rule */
+void rxm_expect_faults(struct kunit *test, int count);
 /* As rxm_bed_open(), at a port that the client has chosen */
 struct rxm_bed *rxm_bed_open_at(struct kunit *test, int port);
 int rxm_bed_port(const struct rxm_bed *bed);

@@ -53,13 +53,16 @@ static void expect_closed(struct kunit *test, struct rxm_bed *bed)
 
 /* The raw peer writes */
 
-static struct rxm_bed *join_writer(struct kunit *test)
+static struct rxm_bed *join_writer_of(struct kunit *test, struct rxm_bed *bed)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
-
 	rxm_param(test, "use_rndv_write", 1, 0);
 	rxm_join(test, bed);
 	return bed;
+}
+
+static struct rxm_bed *join_writer(struct kunit *test)
+{
+	return join_writer_of(test, rxm_bed_open(test));
 }
 
 /* Offers a message of @len bytes, which nobody can read */
@@ -230,6 +233,33 @@ static void a_message_for_no_buffer_is_written_elsewhere(struct kunit *test)
 		else
 			vt_done(test, bed->us.rx, vt_ctx(1));
 	}
+}
+
+static void a_buffer_that_cannot_be_registered_is_written_by_way_of_a_copy(struct kunit *test)
+{
+	struct rxm_bed *bed = join_writer_of(test, rxm_bed_open_faulty(test));
+	u8 *buf = vt_buf(test, LONG), *mem = vt_buf(test, LONG);
+	const struct rxm_wire_rndv *target;
+
+	vt_fill(mem, LONG, 1);
+	rxm_fault(test, "mr error 12 times=1");
+	target = begin_write(test, bed, buf);
+	write_to(test, bed, target, mem);
+	KUNIT_EXPECT_FALSE(test, vt_filled(buf, LONG, 1));
+	send_word(test, bed, WRITE_DONE, ID);
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(1)).len, LONG);
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LONG, 1));
+}
+
+static void a_buffer_that_cannot_be_written_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = join_writer_of(test, rxm_bed_open_faulty(test));
+
+	rxm_fault(test, "mr error 12 times=2");
+	vt_recv(test, &bed->us, vt_buf(test, LONG), LONG, vt_ctx(1));
+	send_offer(test, bed, ID, LONG);
+	expect_closed(test, bed);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, ECONNRESET);
 }
 
 /* Others wait until one has been written.  Each has a receive when all have been offered */
@@ -566,6 +596,8 @@ static struct kunit_case writes_cases[] = {
 	KUNIT_CASE(an_offer_without_a_receive_is_written_later),
 	KUNIT_CASE(a_message_that_is_too_long_is_written_as_far_as_it_fits),
 	KUNIT_CASE(a_message_for_no_buffer_is_written_elsewhere),
+	KUNIT_CASE(a_buffer_that_cannot_be_registered_is_written_by_way_of_a_copy),
+	KUNIT_CASE(a_buffer_that_cannot_be_written_ends_the_connection),
 	KUNIT_CASE(a_sender_writes_so_many_at_a_time),
 	KUNIT_CASE(what_was_not_asked_for_cannot_be_written),
 	KUNIT_CASE(a_message_cannot_be_written_twice),
