@@ -130,7 +130,8 @@ static void bulk_lane_free(struct bulk_lane *lane)
 
 	for (i = 0; i < BULK_BUFS; i++)
 		free_pages((unsigned long)lane->buf[i].mem, BULK_BUF_ORDER);
-	ida_destroy(&lane->keys);
+	/* Each transaction has given its key back */
+	WARN_ON_ONCE(!ida_is_empty(&lane->keys));
 }
 
 /**
