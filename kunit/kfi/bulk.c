@@ -225,19 +225,26 @@ static void wait_served(struct kunit *test, const struct bulk_stats *stats, int 
 	KUNIT_EXPECT_EQ(test, atomic_read(&stats->served), want);
 }
 
+/* As ends_open(), over the hook that RULES are for */
+static bool ends_open_faulty(struct kunit *test, struct ends *ends)
+{
+	char provider[32];
+
+	snprintf(provider, sizeof(provider), "%s;ofi_hook_fault", bed_provider_of(test));
+	KUNIT_ASSERT_EQ(test, vt_shell("modprobe kofi_hook_fault"), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, no_rules, NULL), 0);
+	return ends_open_by(test, ends, provider);
+}
+
 /* None of the buffers can be posted again at once, so the messages behind wait */
 static void a_buffer_is_posted_when_there_is_room_again(struct kunit *test)
 {
 	const struct bulk_work work = { .kind = BULK_IMM, .len = BULK_IMM_MAX };
 	struct ends ends = {};
-	char provider[32];
 	int i, failed = 0;
 
-	snprintf(provider, sizeof(provider), "%s;ofi_hook_fault", bed_provider_of(test));
-	KUNIT_ASSERT_EQ(test, vt_shell("modprobe kofi_hook_fault"), 0);
-	if (!ends_open_by(test, &ends, provider))
+	if (!ends_open_faulty(test, &ends))
 		return;
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, no_rules, NULL), 0);
 	KUNIT_EXPECT_EQ(test, vt_shell("echo recv again times=8 >" RULES), 0);
 	for (i = 0; i < MESSAGES; i++)
 		failed += !!transfer(&ends, &work);
@@ -247,12 +254,31 @@ static void a_buffer_is_posted_when_there_is_room_again(struct kunit *test)
 	ends_close(test, &ends);
 }
 
+/* The request, and what the peer does for it; nothing else has either end read its queues */
+static void an_operation_is_posted_when_there_is_room_again(struct kunit *test)
+{
+	struct bulk_work work = { .kind = BULK_PUT, .len = SZ_4K };
+	struct ends ends = {};
+
+	if (!ends_open_faulty(test, &ends))
+		return;
+	KUNIT_EXPECT_EQ(test, vt_shell("echo tx again every=2 times=4 >" RULES), 0);
+	KUNIT_EXPECT_EQ(test, transfer(&ends, &work), 0);
+	work.kind = BULK_GET;
+	KUNIT_EXPECT_EQ(test, transfer(&ends, &work), 0);
+	work.fail = ENOSPC;
+	KUNIT_EXPECT_EQ(test, transfer(&ends, &work), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, vt_shell("grep -q ': 4 of ' " RULES), 0);
+	ends_close(test, &ends);
+}
+
 static struct kunit_case bulk_cases[] = {
 	KUNIT_CASE_PARAM(bytes_of_any_length_get_there, bed_gen),
 	KUNIT_CASE_PARAM(a_refusal_gets_there, bed_gen),
 	KUNIT_CASE_PARAM(many_transfers_are_under_way, bed_gen),
 	KUNIT_CASE_PARAM(the_peer_goes_away_under_transfers, bed_gen),
 	KUNIT_CASE_PARAM(a_buffer_is_posted_when_there_is_room_again, bed_gen),
+	KUNIT_CASE_PARAM(an_operation_is_posted_when_there_is_room_again, bed_gen),
 	{}
 };
 

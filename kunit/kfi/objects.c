@@ -5,6 +5,7 @@
  */
 #include <linux/delay.h>
 #include <linux/in.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include "kfi.h"
 
@@ -128,6 +129,35 @@ static void traffic_classes_and_keys_are_taken(struct kunit *test)
 	}
 	hints->ep_attr->auth_key = NULL;
 	hints->ep_attr->auth_key_size = 0;
+	kfi_freeinfo(hints);
+}
+
+/* Hints may have what the answer does not depend on */
+static void hints_say_more_than_is_needed(struct kunit *test)
+{
+	static const struct kcxi_addr name = { .nic = INADDR_LOOPBACK, .pid = 9 };
+	struct kfi_info *hints = hints_new(test);
+	static const u32 key = 255;
+
+	KUNIT_ASSERT_EQ(test, bed_provider("loop"), 0);
+	hints->fabric_attr->prov_name = kstrdup("cxi", GFP_KERNEL);
+	hints->domain_attr->auth_key = kmemdup(&key, sizeof(key), GFP_KERNEL);
+	hints->domain_attr->auth_key_size = sizeof(key);
+	hints->src_addr = kmemdup(&name, sizeof(name), GFP_KERNEL);
+	hints->src_addrlen = sizeof(name);
+	KUNIT_EXPECT_EQ(test, find("lo", "5", hints), 0);
+	kfi_freeinfo(hints);
+}
+
+static void an_interface_without_an_address_is_refused(struct kunit *test)
+{
+	struct kfi_info *hints = hints_new(test);
+
+	KUNIT_ASSERT_EQ(test, bed_provider("loop"), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell("ip link add kfi0 type dummy"), 0);
+	KUNIT_EXPECT_EQ(test, find("kfi0", "0", hints), -EADDRNOTAVAIL);
+	/* Nothing holds the interface */
+	KUNIT_EXPECT_EQ(test, vt_shell("ip link delete kfi0"), 0);
 	kfi_freeinfo(hints);
 }
 
@@ -313,6 +343,8 @@ static struct kunit_case objects_cases[] = {
 	KUNIT_CASE(a_provider_without_tagged_rma_is_refused),
 	KUNIT_CASE(wrong_parameters_are_refused),
 	KUNIT_CASE(only_a_result_opens_a_domain),
+	KUNIT_CASE(hints_say_more_than_is_needed),
+	KUNIT_CASE(an_interface_without_an_address_is_refused),
 	KUNIT_CASE_PARAM(traffic_classes_and_keys_are_taken, bed_gen),
 	KUNIT_CASE_PARAM(nets_of_an_interface_share_fabric_and_domain, bed_gen),
 	KUNIT_CASE_PARAM(a_queue_has_a_handler_and_one_format, bed_gen),
