@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The sample clients, loaded as a user would: that of README.md against a server here,
- * and that of the client guide, which is its own server.  And what the clients say of parameters
- * that are wrong.
+ * and that of the client guide, which is its own server; kofi_bulk, which is its own peer; and
+ * kofi_pingpong, which is unloaded while it waits.  And what the clients say of parameters that
+ * are wrong.
  *
  * They work while they are being loaded, so modprobe runs from a work item; its exit
  * status tells how the client fared.
@@ -196,7 +197,7 @@ static void the_rma_sample_does_not_load_without_a_provider(struct kunit *test)
 }
 
 #define PERF	"/sys/kernel/debug/kofi_perf"
-#define MOUNT	"[ -d " PERF " ] || mount -t debugfs none /sys/kernel/debug"
+#define MOUNT	"[ -d /sys/kernel/debug/kofi ] || mount -t debugfs none /sys/kernel/debug"
 
 /* The log has what is allowed */
 static void a_parameter_that_is_wrong_is_refused(struct kunit *test)
@@ -206,7 +207,29 @@ static void a_parameter_that_is_wrong_is_refused(struct kunit *test)
 	} rows[] = {
 		{ "modprobe kofi_sample service=70000", "service=70000: allowed are 1 to 65535" },
 		{ "modprobe kofi_pingpong role=clint", "role=clint: allowed are both, server" },
+		{ "modprobe kofi_pingpong", "addr=: roles both and client need the server's" },
+		{ "modprobe kofi_pingpong addr=lo", "addr=lo: allowed is a numeric IPv4 or IPv6" },
+		{ "modprobe kofi_pingpong role=server prov=", "prov=: allowed is a provider" },
+		{ "modprobe kofi_pingpong role=server ep=dgram", "ep=dgram: allowed are msg" },
+		{ "modprobe kofi_pingpong role=server sizes=1,k", "sizes=1,k: allowed are" },
+		{ "modprobe kofi_pingpong role=server sizes=6291457", "sizes=6291457: allowed" },
+		{ "modprobe kofi_pingpong role=server port=0", "port=0: allowed are 1 to" },
+		{ "modprobe kofi_pingpong role=server cq=spin", "cq=spin: allowed are poll" },
+		{ "modprobe kofi_pingpong role=server vmalloc=2", "vmalloc=2: allowed are 0" },
+		{ "modprobe kofi_pingpong role=server check=yes", "check=yes: allowed are 0" },
 		{ "modprobe kofi_pingpong addr=127.0.0.1 iters=0", "iters=0: allowed are 1 to" },
+		{ "modprobe kofi_bulk iface=lo op=putt", "op=putt: allowed are imm, put" },
+		{ "modprobe kofi_bulk iface=lo nets=0", "nets=0: allowed are 1 to 4" },
+		{ "modprobe kofi_bulk iface=lo nets=5", "nets=5: allowed are 1 to 4" },
+		{ "modprobe kofi_bulk iface=lo contexts=0", "contexts=0: allowed are 1 to 16" },
+		{ "modprobe kofi_bulk iface=lo contexts=17", "contexts=17: allowed are 1 to 16" },
+		{ "modprobe kofi_bulk iface=lo size=0", "size=0: allowed are 1 to 1048576" },
+		{ "modprobe kofi_bulk iface=lo size=1048577", "size=1048577: allowed are 1 to" },
+		{ "modprobe kofi_bulk iface=lo op=imm size=4001", "size=4001: allowed are 1 to" },
+		{ "modprobe kofi_bulk iface=lo parallel=0", "parallel=0: allowed are 1 to 64" },
+		{ "modprobe kofi_bulk iface=lo parallel=65", "parallel=65: allowed are 1 to 64" },
+		{ "modprobe kofi_bulk iface=lo timeout=3601", "timeout=3601: allowed are 1 to" },
+		{ "modprobe kofi_bulk iface=lo op=imm size=1 refuse=1", "op=imm: nobody waits" },
 		{ "modprobe kofi_fabtests test=msg_pong", "test=msg_pong: no such test" },
 		{ "modprobe kofi_fabtests window=5000", "window=5000: allowed are 1 to 4096" },
 		{ "modprobe kofi_fabtests port=65536", "port=65536: allowed are 1 to 65535" },
@@ -227,7 +250,55 @@ static void a_parameter_that_is_wrong_is_refused(struct kunit *test)
 		KUNIT_EXPECT_NE_MSG(test, vt_shell(rows[i].command), 0, "%s", rows[i].command);
 		KUNIT_EXPECT_GE_MSG(test, vt_log_count(&log, rows[i].log), 1, "%s", rows[i].log);
 	}
-	KUNIT_EXPECT_EQ(test, vt_shell("modprobe -r kofi_perf"), 0);
+	KUNIT_EXPECT_EQ(test, vt_shell("modprobe -r kofi_perf kofi_kfi"), 0);
+}
+
+#define COMMAND	256
+#define BULK	"/sys/kernel/debug/kofi_bulk/stats"
+/* Two nets, each with itself */
+#define LOAD	"modprobe kofi_bulk iface=lo nets=2 peer=0x7f000001 parallel=4 "
+/* The transfers of the loading end have ended, those of the serving end may not have */
+#define UNTIL	"i=0; until [ \"$(awk '{ printf \" \" $2 }' " BULK ")\" = ' %s' ]; do" \
+		" i=$((i + 1)); [ $i -lt 500 ] || exit 1; usleep 20000; done"
+
+/* @stats: done, failed, served, refused, bad, broken */
+static void expect_bulk(struct kunit *test, const char *load, const char *stats)
+{
+	char *command = vt_buf(test, COMMAND);
+
+	snprintf(command, COMMAND, LOAD "%s", load);
+	KUNIT_EXPECT_EQ_MSG(test, vt_shell(command), 0, "%s", load);
+	snprintf(command, COMMAND, UNTIL, stats);
+	KUNIT_EXPECT_EQ_MSG(test, vt_shell(command), 0, "%s", load);
+	KUNIT_EXPECT_EQ(test, vt_shell("rmmod kofi_bulk"), 0);
+}
+
+static void kofi_bulk_makes_transfers_with_itself(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, vt_shell(MOUNT), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell("modprobe kofi_kfi"), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell("echo loop >/sys/module/kofi_kfi/parameters/provider"), 0);
+	expect_bulk(test, "op=put size=5000 count=3", "12 0 12 0 0 0");
+	expect_bulk(test, "op=get size=1048576 count=3 contexts=2", "12 0 12 0 0 0");
+	expect_bulk(test, "op=both size=1 count=6 refuse=3", "16 8 16 8 0 0");
+	expect_bulk(test, "op=imm size=4000 count=3", "12 0 12 0 0 0");
+	/* It also serves when it has none to make */
+	KUNIT_EXPECT_EQ(test, vt_shell("modprobe kofi_bulk iface=lo && rmmod kofi_bulk"), 0);
+	/* Nobody is there, and that is no address */
+	KUNIT_EXPECT_NE(test, vt_shell("modprobe kofi_bulk iface=lo peer=0x7f000009"), 0);
+	KUNIT_EXPECT_NE(test, vt_shell("modprobe kofi_bulk iface=lo peer=lo"), 0);
+	KUNIT_EXPECT_EQ(test, vt_shell("rmmod kofi_kfi kofi_loop"), 0);
+}
+
+#define PINGPONG "/sys/kernel/debug/kofi_pingpong"
+
+/* No client comes */
+static void a_ping_pong_server_that_waits_is_unloaded(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, vt_shell(MOUNT), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell("modprobe kofi_pingpong role=server"), 0);
+	KUNIT_EXPECT_EQ(test, vt_shell("cat " PINGPONG "/listening >/dev/null"), 0);
+	KUNIT_EXPECT_EQ(test, vt_shell("rmmod kofi_pingpong"), 0);
 }
 
 static struct kunit_case vt_sample_cases[] = {
@@ -236,6 +307,8 @@ static struct kunit_case vt_sample_cases[] = {
 	KUNIT_CASE(the_rma_sample_reads_and_writes),
 	KUNIT_CASE(the_rma_sample_does_not_load_without_a_provider),
 	KUNIT_CASE(a_parameter_that_is_wrong_is_refused),
+	KUNIT_CASE(kofi_bulk_makes_transfers_with_itself),
+	KUNIT_CASE(a_ping_pong_server_that_waits_is_unloaded),
 	{}
 };
 
