@@ -5,7 +5,8 @@
 #include <linux/module.h>
 #include "rxm.h"
 
-kunit_test_suites(&rxm_cm_suite,
+kunit_test_suites(&rxm_info_suite,
+		  &rxm_cm_suite,
 		  &rxm_data_suite,
 		  &rxm_kept_suite,
 		  &rxm_offer_suite,
@@ -14,6 +15,7 @@ kunit_test_suites(&rxm_cm_suite,
 		  &rxm_idle_suite,
 		  &rxm_bounds_suite,
 		  &rxm_load_suite,
+		  &rxm_calls_suite,
 		  &rxm_credit_suite,
 		  &rxm_corpus_suite);
 

@@ -36,6 +36,7 @@ struct rxm_bed {
 	u8			*bufs[RXM_RECVS];
 };
 
+extern struct kunit_suite rxm_info_suite;
 extern struct kunit_suite rxm_cm_suite;
 extern struct kunit_suite rxm_data_suite;
 extern struct kunit_suite rxm_kept_suite;
@@ -45,6 +46,7 @@ extern struct kunit_suite rxm_atomic_suite;
 extern struct kunit_suite rxm_idle_suite;
 extern struct kunit_suite rxm_bounds_suite;
 extern struct kunit_suite rxm_load_suite;
+extern struct kunit_suite rxm_calls_suite;
 extern struct kunit_suite rxm_credit_suite;
 extern struct kunit_suite rxm_corpus_suite;
 
