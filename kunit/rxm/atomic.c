@@ -279,6 +279,7 @@ static void a_request_is_executed_and_answered(struct kunit *test)
 {
 	struct rxm_wire_hdr *hdr;
 	struct target target;
+	struct vt_comp comp;
 	u64 old = 0;
 
 	target_open(test, &target);
@@ -297,12 +298,29 @@ static void a_request_is_executed_and_answered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, old, 0);
 	KUNIT_EXPECT_EQ(test, target.values[0], 9);
 	vt_none(test, target.bed->us.rx);
+	/* With remote CQ data */
+	hdr->op.flags = RXM_WIRE_CQ_DATA;
+	hdr->op.data = 11;
+	request(test, &target, hdr);
+	KUNIT_EXPECT_EQ(test, next_response(test, target.bed, 2, &old), 0);
+	KUNIT_ASSERT_EQ(test, vt_wait(target.bed->us.rx, &comp), 1);
+	KUNIT_EXPECT_EQ(test, comp.data, 11);
+	KUNIT_EXPECT_EQ(test, comp.len, sizeof(u64));
+	KUNIT_EXPECT_EQ(test, target.values[0], 10);
 }
 
 /* Requests that are refused, and leave the connection */
 static void refuse_key(struct rxm_wire_hdr *hdr)
 {
 	((struct rxm_wire_atomic *)(hdr + 1))->ioc[0].key++;
+}
+
+/* The remote CQ data are not reported */
+static void refuse_data(struct rxm_wire_hdr *hdr)
+{
+	refuse_key(hdr);
+	hdr->op.op = 6;
+	hdr->op.flags = RXM_WIRE_CQ_DATA;
 }
 
 static void refuse_beyond(struct rxm_wire_hdr *hdr)
@@ -393,6 +411,7 @@ struct bad_request {
 
 static const struct bad_request bad_requests[] = {
 	{ "key", refuse_key, EACCES },
+	{ "key, with data", refuse_data, EACCES },
 	{ "beyond the region", refuse_beyond, EACCES },
 	{ "unaligned", refuse_unaligned, EINVAL },
 	{ "floating point", refuse_type, EINVAL },
@@ -436,6 +455,7 @@ static void a_request_that_is_wrong_changes_nothing(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, next_response(test, target.bed, 1, &old), 0);
 	}
 	KUNIT_EXPECT_EQ(test, target.values[0], bad->err ? 1 : 0);
+	vt_none(test, target.bed->us.rx);
 }
 
 /* A region that has been closed is not reached */

@@ -118,6 +118,22 @@ static void a_receive_may_come_between_segments(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LONG, 1));
 }
 
+/* It has been received in part, but nothing is in the buffer of the receive */
+static void a_receive_between_segments_ends_with_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, LONG);
+	struct vt_comp comp;
+
+	rxm_join(test, bed);
+	send_seg(test, bed, 5, 0, 1);
+	vt_recv(test, &bed->us, buf, LONG, vt_ctx(1));
+	vt_end_close(test, &bed->peer);
+	comp = vt_failed(test, bed->us.rx);
+	KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
+	KUNIT_EXPECT_EQ(test, comp.len, 0);
+}
+
 static void a_segmented_message_that_is_too_long_is_cut(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open(test);
@@ -139,13 +155,16 @@ static void a_message_of_which_a_part_has_come_ends_with_the_connection(struct k
 {
 	struct rxm_bed *bed = rxm_bed_open(test);
 	u8 *buf = vt_buf(test, LONG);
+	struct vt_comp comp;
 
 	rxm_join(test, bed);
 	vt_recv(test, &bed->us, buf, LONG, vt_ctx(1));
 	send_seg(test, bed, 5, 0, 1);
 	send_seg(test, bed, 6, 0, 2);
 	vt_end_close(test, &bed->peer);
-	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, ECONNRESET);
+	comp = vt_failed(test, bed->us.rx);
+	KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
+	KUNIT_EXPECT_EQ(test, comp.len, RXM_LIMIT);
 	/* The one without a receive has gone */
 	vt_recv(test, &bed->us, buf, LONG, vt_ctx(2));
 	vt_none(test, bed->us.rx);
@@ -706,6 +725,7 @@ static void a_key_of_no_region_ends_the_connection(struct kunit *test)
 	struct rxm_bed *bed = rxm_bed_open(test);
 	u8 *buf = vt_buf(test, LONG), *mem = vt_buf(test, LONG);
 	struct rxm_wire_hdr *hdr;
+	struct vt_comp comp;
 	union vt_event event;
 
 	rxm_join(test, bed);
@@ -714,7 +734,9 @@ static void a_key_of_no_region_ends_the_connection(struct kunit *test)
 	((struct rxm_wire_rndv *)(hdr + 1))->iov[1].key ^= 1;
 	rxm_send_offer(test, bed, hdr);
 	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
-	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, ECONNRESET);
+	comp = vt_failed(test, bed->us.rx);
+	KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
+	KUNIT_EXPECT_EQ(test, comp.len, 0);
 	expect_service(test, bed);
 }
 
@@ -796,6 +818,7 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(an_eager_message_is_received),
 	KUNIT_CASE(segments_of_several_messages_may_alternate),
 	KUNIT_CASE(a_receive_may_come_between_segments),
+	KUNIT_CASE(a_receive_between_segments_ends_with_the_connection),
 	KUNIT_CASE(a_segmented_message_that_is_too_long_is_cut),
 	KUNIT_CASE(a_message_of_which_a_part_has_come_ends_with_the_connection),
 	KUNIT_CASE(a_message_that_never_ends_ends_the_connection),

@@ -14,6 +14,8 @@
 #define LONG	(2 * RXM_LIMIT + 100)
 #define KEPT	64	/* messages of a connection that are kept without a receive */
 #define LARGE	SZ_128K	/* the longest message that is kept; a connection has eight of them */
+#define FILL	64	/* of them are all that an address may have: half of an endpoint's bytes */
+#define ROUNDS	10
 #define WRITES	70	/* with data, of which a client that reads none gets 64 */
 #define PEERS	4	/* connections whose messages are all that is kept of an address */
 #define SHORT_S	5	/* the least message_timeout */
@@ -359,6 +361,65 @@ static void messages_in_their_buffers_outlive_a_connection_with_credits(struct k
 	}
 }
 
+/* Has connections keep all that their address may have, but for one large message */
+static void fill_address(struct kunit *test, const struct rxm_bed *bed)
+{
+	struct rxm_bed *other = vt_buf(test, sizeof(*other));
+	int i;
+
+	for (i = 0; i < FILL - 1; i++) {
+		if (i % (SZ_1M / LARGE) == 0) {
+			*other = *bed;
+			rxm_join_as(test, other, RXM_PORT + FILL + i);
+		}
+		send_large(test, other, i);
+	}
+}
+
+/* A message that finds no room, and one behind it that is received when there is some */
+static void send_two(struct kunit *test, struct rxm_bed *bed, u8 *buf)
+{
+	send_tagged(test, bed, 2);
+	send_tagged(test, bed, 3);
+	post_tagged(test, bed, buf, 3);
+}
+
+/* What waits for room is looked at once in a second, too, so this is a matter of time */
+static void room_is_taken_at_once(struct kunit *test)
+{
+	struct rxm_bed *beds = vt_buf(test, 2 * sizeof(*beds)), *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, LEN);
+	unsigned long waited = 0, since;
+	struct vt_comp comp;
+	int round, i;
+
+	fill_address(test, bed);
+	for (i = 0; i < 2; i++) {
+		beds[i] = *bed;
+		rxm_join_as(test, &beds[i], RXM_PORT + i);
+	}
+	for (round = 0; round < ROUNDS; round++) {
+		rxm_join_as(test, bed, RXM_PORT + 2);
+		send_large(test, bed, 1);
+		for (i = 0; i < 2; i++)
+			send_two(test, &beds[i], buf);
+		vt_none(test, bed->us.rx);
+		/* One message goes, which is room for both */
+		since = jiffies;
+		vt_end_close(test, &bed->peer);
+		for (i = 0; i < 2; i++) {
+			KUNIT_ASSERT_EQ(test, vt_wait(bed->us.rx, &comp), 1);
+			KUNIT_EXPECT_EQ(test, comp.tag, 3);
+		}
+		waited += jiffies - since;
+		for (i = 0; i < 2; i++) {
+			post_tagged(test, bed, buf, 2);
+			expect_tagged(test, bed, buf, 2);
+		}
+	}
+	KUNIT_EXPECT_LT(test, waited, ROUNDS / 2 * HZ);
+}
+
 static struct kunit_case kept_cases[] = {
 	KUNIT_CASE(a_message_in_its_buffer_is_kept_when_another_one_is_taken),
 	KUNIT_CASE(a_message_in_its_buffer_is_kept_when_another_peers_is_taken),
@@ -370,6 +431,7 @@ static struct kunit_case kept_cases[] = {
 	KUNIT_CASE(messages_in_their_buffers_outlive_their_connection),
 	KUNIT_CASE(messages_in_their_buffers_outlive_a_connection_with_credits),
 	KUNIT_CASE(a_write_that_waits_takes_no_time),
+	KUNIT_CASE(room_is_taken_at_once),
 	{}
 };
 

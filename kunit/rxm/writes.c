@@ -357,10 +357,13 @@ static void a_message_ends_with_its_sender(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, LONG), *mem = vt_buf(test, LONG);
 	struct rxm_bed *bed = join_writer(test);
+	struct vt_comp comp;
 
 	write_to(test, bed, begin_write(test, bed, buf), mem);
 	vt_end_close(test, &bed->peer);
-	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, ECONNRESET);
+	comp = vt_failed(test, bed->us.rx);
+	KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
+	KUNIT_EXPECT_EQ(test, comp.len, 0);
 }
 
 static void a_message_ends_with_the_endpoint(struct kunit *test)
