@@ -439,6 +439,77 @@ static void a_request_is_answered_when_the_endpoint_is_enabled(struct kunit *tes
 	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
 }
 
+/* Calls below the endpoint that fail */
+
+/**
+ * struct fault - A call that fails
+ * @rule: as rxm_fault()
+ */
+struct fault {
+	const char	*rule;
+};
+
+/* What opens a connection, and makes it one */
+static const struct fault accept_faults[] = {
+	{ "open error 12 times=1" },
+	{ "open error 12 after=1 times=1" },
+	{ "open error 12 after=2 times=1" },
+	{ "recv error 12 times=1" },
+	{ "recv error 12 after=9 times=1" },
+	{ "accept error 12 times=1" },
+};
+
+static const struct fault dial_faults[] = {
+	{ "open error 12 times=1" },
+	{ "open error 12 after=1 times=1" },
+	{ "open error 12 after=2 times=1" },
+	{ "recv error 12 times=1" },
+	{ "connect error 12 times=1" },
+};
+
+static void fault_desc(const struct fault *fault, char *desc)
+{
+	strscpy(desc, fault->rule, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(accept_fault, accept_faults, fault_desc);
+KUNIT_ARRAY_PARAM(dial_fault, dial_faults, fault_desc);
+
+/* The peer is refused, and may come again */
+static void a_connection_that_cannot_be_accepted_is_refused(struct kunit *test)
+{
+	const struct fault *fault = test->param_value;
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	struct rxm_wire_request request = rxm_request();
+	struct fi_eq_err_entry error = {};
+
+	vt_client(test, &bed->peer, &vt_default_kind);
+	rxm_fault(test, fault->rule);
+	vt_connect(test, &bed->peer, &request, sizeof(request));
+	vt_error(test, bed->peer.eq, &error);
+	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
+	rxm_expect_faults(test, 1);
+	vt_end_close(test, &bed->peer);
+	rxm_join(test, bed);
+}
+
+/* Somebody was short of memory, so the peer is dialled once more */
+static void a_connection_that_cannot_be_dialled_is_dialled_later(struct kunit *test)
+{
+	const struct fault *fault = test->param_value;
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	struct rxm_wire_request request;
+	struct fi_info *info;
+
+	rxm_listen_at(test, 0);
+	rxm_fault(test, fault->rule);
+	info = rxm_be_dialled(test, bed, vt_buf(test, 8), 8, &request);
+	rxm_expect_faults(test, 1);
+	rxm_accept(test, bed, info, false);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	vt_done(test, bed->peer.rx, vt_ctx(0));
+}
+
 static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(an_address_has_so_many_connections_and_no_more),
 	KUNIT_CASE(requests_do_not_keep_an_endpoint_from_dialling),
@@ -457,6 +528,9 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(a_request_is_answered_when_the_endpoint_is_enabled),
 	KUNIT_CASE(a_peer_that_hangs_up_each_time_is_given_up),
 	KUNIT_CASE(an_answer_that_is_short_ends_what_waits),
+	KUNIT_CASE_PARAM(a_connection_that_cannot_be_accepted_is_refused, accept_fault_gen_params),
+	KUNIT_CASE_PARAM(a_connection_that_cannot_be_dialled_is_dialled_later,
+			 dial_fault_gen_params),
 	{}
 };
 
