@@ -16,6 +16,8 @@
 #define LARGE	SZ_128K	/* the longest message that is kept; a connection has eight of them */
 #define FILL	64	/* of them are all that an address may have: half of an endpoint's bytes */
 #define ROUNDS	10
+#define FEW	62	/* writes with data: together with MORE messages more than 64 */
+#define MORE	10
 #define WRITES	70	/* with data, of which a client that reads none gets 64 */
 #define PEERS	4	/* connections whose messages are all that is kept of an address */
 #define SHORT_S	5	/* the least message_timeout */
@@ -268,38 +270,84 @@ static u64 system_time(void)
 	return sum;
 }
 
-/* What waits until the client reads is not looked at again and again */
-static void a_write_that_waits_takes_no_time(struct kunit *test)
+/* A region of the endpoint, which the raw peer writes to */
+static struct fid_mr *open_target(struct kunit *test, struct rxm_bed *bed)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
-	u8 *mem = vt_buf(test, LEN), *out = vt_buf(test, LEN);
-	struct kvec iov = { out, LEN };
-	const struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .context = vt_ctx(1) };
-	struct vt_comp comp;
 	struct fid_mr *mr;
-	u64 begun;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(bed->domain, vt_buf(test, LEN), LEN, FI_REMOTE_WRITE, 0, 5,
+					0, &mr, NULL), 0);
+	vt_adopt(test, &mr->fid);
+	return mr;
+}
+
+static void write_data(struct kunit *test, struct rxm_bed *bed, struct fid_mr *mr, int count)
+{
+	u8 *out = vt_buf(test, LEN);
 	int i;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(bed->domain, mem, LEN, FI_REMOTE_WRITE, 0, 5, 0, &mr, NULL),
-			0);
-	vt_adopt(test, &mr->fid);
-	rxm_join(test, bed);
-	for (i = 0; i < WRITES; i++) {
+	for (i = 0; i < count; i++) {
 		KUNIT_ASSERT_EQ(test, fi_writedata(bed->peer.ep, out, LEN, NULL, i, 0,
 						   fi_mr_addr(mr), fi_mr_key(mr), vt_ctx(100)), 0);
 		vt_done(test, bed->peer.tx, vt_ctx(100));
 	}
+}
+
+static void expect_data(struct kunit *test, struct rxm_bed *bed, int count)
+{
+	struct vt_comp comp;
+	int i;
+
+	for (i = 0; i < count; i++) {
+		KUNIT_ASSERT_EQ(test, vt_wait(bed->us.rx, &comp), 1);
+		KUNIT_EXPECT_EQ(test, comp.flags & FI_REMOTE_WRITE, FI_REMOTE_WRITE);
+		KUNIT_EXPECT_EQ(test, comp.data, i);
+	}
+}
+
+/* What waits until the client reads is not looked at again and again */
+static void a_write_that_waits_takes_no_time(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *out = vt_buf(test, LEN);
+	struct kvec iov = { out, LEN };
+	const struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .context = vt_ctx(1) };
+	struct fid_mr *mr = open_target(test, bed);
+	u64 begun;
+
+	rxm_join(test, bed);
+	write_data(test, bed, mr, WRITES);
 	/* Has the work of the endpoint run; the peer does not answer the offer */
 	KUNIT_ASSERT_EQ(test, fi_sendmsg(bed->us.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE),
 			0);
 	begun = system_time();
 	msleep(4 * MSEC_PER_SEC);
 	KUNIT_EXPECT_LT(test, system_time() - begun, 2ULL * NSEC_PER_SEC);
-	for (i = 0; i < WRITES; i++) {
-		KUNIT_ASSERT_EQ(test, vt_wait(bed->us.rx, &comp), 1);
-		KUNIT_EXPECT_EQ(test, comp.flags & FI_REMOTE_WRITE, FI_REMOTE_WRITE);
-		KUNIT_EXPECT_EQ(test, comp.data, i);
+	expect_data(test, bed, WRITES);
+}
+
+/* More than is dealt with at a time has come behind a message that waits */
+static void all_that_waits_comes_when_one_message_is_taken(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct fid_mr *mr = open_target(test, bed);
+	u8 *buf = vt_buf(test, LEN);
+	int i;
+
+	rxm_join(test, bed);
+	send_kept(test, bed);
+	send_tagged(test, bed, 2);
+	write_data(test, bed, mr, FEW);
+	for (i = 0; i < MORE; i++) {
+		post_tagged(test, bed, buf, 3);
+		send_tagged(test, bed, 3);
 	}
+	vt_none(test, bed->us.rx);
+	post_tagged(test, bed, buf, 2);
+	vt_done(test, bed->us.rx, vt_ctx(2));
+	expect_data(test, bed, FEW);
+	for (i = 0; i < MORE; i++)
+		vt_done(test, bed->us.rx, vt_ctx(3));
 }
 
 /* The connection has as many as it may have.  An offer goes with it, also from between them */
@@ -431,6 +479,7 @@ static struct kunit_case kept_cases[] = {
 	KUNIT_CASE(messages_in_their_buffers_outlive_their_connection),
 	KUNIT_CASE(messages_in_their_buffers_outlive_a_connection_with_credits),
 	KUNIT_CASE(a_write_that_waits_takes_no_time),
+	KUNIT_CASE(all_that_waits_comes_when_one_message_is_taken),
 	KUNIT_CASE(room_is_taken_at_once),
 	{}
 };
