@@ -18,6 +18,7 @@
 #define ROUNDS	10
 #define FEW	62	/* writes with data: together with MORE messages more than 64 */
 #define MORE	10
+#define QUEUE	128	/* receives of the endpoint */
 #define WRITES	70	/* with data, of which a client that reads none gets 64 */
 #define PEERS	4	/* connections whose messages are all that is kept of an address */
 #define SHORT_S	5	/* the least message_timeout */
@@ -350,6 +351,31 @@ static void all_that_waits_comes_when_one_message_is_taken(struct kunit *test)
 		vt_done(test, bed->us.rx, vt_ctx(3));
 }
 
+/* It has a completion to be read for each message, and there are so many */
+static void a_buffer_goes_on_when_completions_are_read(struct kunit *test)
+{
+	const int count = QUEUE + 2;
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct kvec iov = { vt_buf(test, 2 * QUEUE * LEN), 2 * QUEUE * LEN };
+	const struct fi_msg msg = {
+		.msg_iov	= &iov,
+		.iov_count	= 1,
+		.addr		= FI_ADDR_UNSPEC,
+		.context	= vt_ctx(1),
+	};
+	struct rxm_wire_hdr *hdr;
+	int i;
+
+	rxm_join(test, bed);
+	KUNIT_ASSERT_EQ(test, fi_recvmsg(bed->us.ep, &msg, FI_COMPLETION | FI_MULTI_RECV), 0);
+	hdr = rxm_packet(test, bed, LEN);
+	for (i = 0; i < count; i++)
+		rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
+	for (i = 0; i < count; i++)
+		KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(1)).len, LEN);
+	vt_none(test, bed->us.rx);
+}
+
 /* The connection has as many as it may have.  An offer goes with it, also from between them */
 static void messages_in_their_buffers_outlive_their_connection(struct kunit *test)
 {
@@ -481,6 +507,7 @@ static struct kunit_case kept_cases[] = {
 	KUNIT_CASE(a_write_that_waits_takes_no_time),
 	KUNIT_CASE(all_that_waits_comes_when_one_message_is_taken),
 	KUNIT_CASE(room_is_taken_at_once),
+	KUNIT_CASE(a_buffer_goes_on_when_completions_are_read),
 	{}
 };
 
