@@ -13,6 +13,8 @@
 #define LONG	(SZ_64K + 1)	/* a message of this length is sent by rendezvous */
 #define KEPT	64		/* messages of a peer that are kept */
 #define RTS_S	2		/* rts_timeout of some cases */
+#define PEER_S	5		/* peer_timeout of one of them */
+#define SLACK_S	3		/* other guests share the processors */
 #define MANY	SZ_4M		/* more than a connection has room for by which nothing is read */
 #define BOTH	(PEER_REFUSES | PEER_DECLINES)
 
@@ -460,6 +462,31 @@ static void an_rts_of_another_peer_waits_on(struct kunit *test)
 	}
 }
 
+/* What is looked at while an RTS waits does not put off the look at its peer */
+static void a_peer_that_dies_behind_its_rts_is_noticed(struct kunit *test)
+{
+	u8 *mem = vt_buf(test, LEN);
+	struct bed bed = {};
+	struct vt_comp comp;
+	unsigned long since;
+
+	rdm_param(test, "peer_timeout", __stringify(PEER_S));
+	rdm_open(test, &bed.end);
+	rdm_peer_new(test, &bed.end, &bed.peer, RDM_LOW);
+	bed.peer.understands = BOTH;
+	bed.sock = rdm_dial(test, &bed.end, &bed.peer, 1, RDM_PID);
+	send_rts(test, &bed, 0, 1, LONG, 1);
+	/* Nothing is on its way any more */
+	msleep(2 * MSEC_PER_SEC);
+	peer_dies(test, bed.sock);
+	since = jiffies;
+	KUNIT_ASSERT_EQ(test, fi_read(bed.end.ep, mem, LEN, NULL, bed.peer.addr, 0, 1,
+				      vt_ctx(2)), 0);
+	comp = vt_failed(test, bed.end.tx);
+	KUNIT_EXPECT_EQ(test, comp.err, ETIMEDOUT);
+	KUNIT_EXPECT_LE(test, jiffies - since, (PEER_S + SLACK_S) * HZ);
+}
+
 /* Rendezvous: we send */
 
 static const u8 *post(struct kunit *test, struct bed *bed, size_t len, u64 flags)
@@ -764,6 +791,7 @@ static struct kunit_case rdm_data_cases[] = {
 	KUNIT_CASE(an_rts_that_no_receive_takes_is_refused),
 	KUNIT_CASE(an_rts_that_is_taken_ends_with_its_connection),
 	KUNIT_CASE(an_rts_of_another_peer_waits_on),
+	KUNIT_CASE_SLOW(a_peer_that_dies_behind_its_rts_is_noticed),
 	KUNIT_CASE(a_refused_rts_is_an_error),
 	KUNIT_CASE(a_foul_refusal_of_an_rts_ends_its_connection),
 	KUNIT_CASE(a_long_message_is_sent_by_rendezvous),

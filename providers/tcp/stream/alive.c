@@ -216,14 +216,16 @@ static int ktcp_alive_check_now(struct ktcp_conn *conn)
  */
 int ktcp_alive_check(struct ktcp_conn *conn)
 {
+	bool waits = conn->upper && conn->upper->check(conn);
 	struct ktcp_alive *alive = &conn->alive;
+	int ret = 0;
 
-	if (conn->upper && conn->upper->check(conn))
-		ktcp_alive_wake(alive, KTCP_LOOK);
 	/* What may be on its way now is seen by the look that is queued */
-	if (!alive->looking && delayed_work_pending(&alive->look))
-		return 0;
-	return ktcp_alive_check_now(conn);
+	if (alive->looking || !delayed_work_pending(&alive->look))
+		ret = ktcp_alive_check_now(conn);
+	if (waits)
+		ktcp_alive_wake(alive, KTCP_LOOK);
+	return ret;
 }
 
 /**
