@@ -183,11 +183,9 @@ static int ktcp_alive_check_now(struct ktcp_conn *conn)
 		ktcp_alive_idle(conn, now);
 		return 0;
 	}
-	if (alive->looking && time_before(now, alive->next)) {
-		/* The work item may have been queued for an earlier look */
-		ktcp_alive_wake(alive, alive->next - now);
+	/* The work item is queued for then */
+	if (alive->looking && time_before(now, alive->next))
 		return 0;
-	}
 	if (!alive->looking || !asked || answered != alive->answered)
 		alive->heard = now;
 	if (!alive->looking || !closed)
@@ -197,7 +195,8 @@ static int ktcp_alive_check_now(struct ktcp_conn *conn)
 	alive->looking = true;
 	alive->answered = answered;
 	alive->next = now + KTCP_LOOK;
-	ktcp_alive_wake(alive, KTCP_LOOK);
+	/* The work item may still be queued for this look, or for an earlier one */
+	mod_delayed_work(ktcp_wq, &alive->look, KTCP_LOOK);
 	/* HZ: a silence may have begun one look before it was seen, and is seen to end by a look */
 	if (time_after(now, alive->heard + ktcp_peer_timeout() - HZ) ||
 	    time_after(now, alive->open + ktcp_window_timeout()) ||
