@@ -246,10 +246,9 @@ int ktcp_transfer(struct ktcp_conn *conn)
 
 	do {
 		last = !--turns || need_resched();
-		if (unlikely(ktcp_conn_is_over(conn))) {
-			ktcp_kick(conn);
+		/* Its end queues the worker, which does the rest */
+		if (unlikely(ktcp_conn_is_over(conn)))
 			return -EAGAIN;
-		}
 		if (!ktcp_token_try(&conn->token))
 			return -EAGAIN;
 		if (unlikely(conn->phase != KTCP_OPEN)) {
