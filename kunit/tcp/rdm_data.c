@@ -269,15 +269,28 @@ static void an_rts_finds_its_receive(struct kunit *test)
 }
 
 #define FAILSLAB	"cd /sys/kernel/debug/failslab && "
-#define NUMBERS_CACHE	"/sys/kernel/slab/kmalloc-8k/failslab"	/* of the numbers of a connection */
+#define BIG_CACHE	"/sys/kernel/slab/kmalloc-8k/failslab"	/* also of a connection's numbers */
+#define BIG		8000
 
 static void fail_nothing(void *unused)
 {
-	vt_shell("echo 0 >" NUMBERS_CACHE);
+	vt_shell("echo 0 >" BIG_CACHE);
 	vt_shell(FAILSLAB "echo 0 >probability && echo N >cache-filter && echo 2 >verbose");
 }
 
-/* Allocations that do not wait fail */
+/* The next @times allocations of BIG bytes that do not wait fail; -1: all */
+static void fail_big(struct kunit *test, int times)
+{
+	char command[96];
+
+	snprintf(command, sizeof(command), FAILSLAB "echo %d >times && echo 100 >probability",
+		 times);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fail_nothing, NULL), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell("echo 1 >" BIG_CACHE), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo 0 >verbose && echo Y >cache-filter"), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(command), 0);
+}
+
 static void a_first_rts_waits_for_memory(struct kunit *test)
 {
 	struct bed bed = {};
@@ -285,15 +298,55 @@ static void a_first_rts_waits_for_memory(struct kunit *test)
 
 	bed_open(test, &bed, 1);
 	in = take(test, &bed, 1, LONG);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fail_nothing, NULL), 0);
-	KUNIT_ASSERT_EQ(test, vt_shell("echo 1 >" NUMBERS_CACHE), 0);
-	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo 0 >verbose && echo Y >cache-filter"), 0);
-	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo -1 >times && echo 100 >probability"), 0);
+	fail_big(test, -1);
 	send_rts(test, &bed, 0, 1, LONG, 200);
 	expect_cts(test, &bed, 200);
 	fail_nothing(NULL);
 	give(test, &bed, 0, 200, LONG, 5);
 	taken(test, &bed, in, 1, LONG, 5);
+}
+
+static void put_big(struct kunit *test, struct socket *sock, u64 tag)
+{
+	u8 *msg = vt_buf(test, PEER_BASE + 8 + BIG);
+	size_t len = peer_tagged(msg, 0, NULL, tag, BIG);
+
+	peer_send(test, sock, msg, len + BIG);
+}
+
+/*
+ * There is room for both, so none has another one look, which would have it look in turn.  What is
+ * behind them waits, too, and they would soon have used up all failures.
+ */
+static void messages_that_wait_for_memory_look_seldom(struct kunit *test)
+{
+	struct rdm_peer other;
+	struct bed bed = {};
+	struct socket *sock;
+	u8 *in[2];
+	int i;
+
+	bed_open(test, &bed, 1);
+	rdm_peer_new(test, &bed.end, &other, RDM_HIGH);
+	sock = rdm_dial(test, &bed.end, &other, 1, RDM_PID);
+	for (i = 0; i < 2; i++)
+		in[i] = take(test, &bed, i + 2, LEN);
+	fail_big(test, 20);
+	put_big(test, bed.sock, 1);
+	put_big(test, sock, 1);
+	put(test, bed.sock, 0, 2, 2);
+	put(test, sock, 0, 3, 3);
+	msleep(MSEC_PER_SEC / 2);
+	vt_none(test, bed.end.rx);
+	fail_nothing(NULL);
+	for (i = 0; i < 2; i++) {
+		struct vt_comp comp;
+
+		KUNIT_ASSERT_EQ(test, vt_wait(bed.end.rx, &comp), 1);
+		KUNIT_EXPECT_EQ(test, comp.err, 0);
+	}
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_TRUE(test, vt_filled(in[i], LEN, i + 2));
 }
 
 /* Two of them, which are taken the other way round; the number can be used again */
@@ -784,6 +837,7 @@ static struct kunit_case rdm_data_cases[] = {
 	KUNIT_CASE(a_receive_ends_with_a_connection_that_ends_in_its_message),
 	KUNIT_CASE(an_rts_finds_its_receive),
 	KUNIT_CASE(a_first_rts_waits_for_memory),
+	KUNIT_CASE(messages_that_wait_for_memory_look_seldom),
 	KUNIT_CASE(an_rts_waits_for_its_receive),
 	KUNIT_CASE(an_rts_that_nobody_wants_is_taken_and_dropped),
 	KUNIT_CASE(a_payload_that_is_too_long_is_cut),

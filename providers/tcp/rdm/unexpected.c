@@ -275,16 +275,30 @@ static bool ktcp_unexp_keep(struct ktcp_unexp *unexp)
 	room = kofi_quota_take(quota, part->source, unexp->loose ? NULL : part, len);
 	if (room) {
 		unexp->kept = len;
-		ktcp_link_unpark(link);
+		kofi_quota_stop(part);
 		if (!unexp->number)
 			list_add_tail(&unexp->of_rdm, &rdm->kept);
-		/* What is left may be enough for another connection */
-		ktcp_unexp_wake(rdm, quota);
 	} else {
 		ktcp_link_park(link, unexp);
 	}
 	spin_unlock_irqrestore(&rdm->soft.lock, flags);
 	return room;
+}
+
+/* A message has taken room, and memory.  What is left may be enough for another connection */
+static void ktcp_unexp_kept(struct ktcp_unexp *unexp)
+{
+	struct ktcp_rdm *rdm = unexp->link->rdm;
+	struct kofi_quota_conn *part;
+	struct kofi_quota *quota = ktcp_unexp_quota(unexp, &part);
+	unsigned long flags;
+
+	/* A connection that begins to wait at this moment has looked at what is left */
+	if (likely(list_empty(&quota->hungry)))
+		return;
+	spin_lock_irqsave(&rdm->soft.lock, flags);
+	ktcp_unexp_wake(rdm, quota);
+	spin_unlock_irqrestore(&rdm->soft.lock, flags);
 }
 
 void ktcp_unexp_unkeep(struct ktcp_unexp *unexp)
@@ -375,6 +389,7 @@ static void ktcp_unexp_begin(struct ktcp_link *link, struct ktcp_unexp *unexp)
 		ktcp_unexp_repark(link, unexp);
 		return;
 	}
+	ktcp_unexp_kept(unexp);
 	if (unexp->number) {
 		/* An RTS has no payload yet, and does not hold up what is behind it */
 		rx->unexp = NULL;
