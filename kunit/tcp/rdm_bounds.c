@@ -17,6 +17,10 @@
 #define HOLD		100	/* bytes of a message that never ends */
 #define PEER_KEPT	64	/* messages of a connection that are kept */
 #define ALL_KEPT	512	/* of all */
+#define BIG		SZ_64K	/* the longest message that is kept */
+#define BIG_KEPT	16	/* of a connection */
+#define HOST_BYTES	SZ_8M	/* that are kept of one address, if there is no other one */
+#define AT_ONCE		(HZ / 4)	/* no timer of kofi_tcp looks as often */
 #define CONNECTIONS	4
 #define MANY		65536
 #define HOSTS		12
@@ -215,6 +219,7 @@ static void a_message_that_waits_outside_is_kept_when_there_is_room(struct kunit
 {
 	struct rdm_peer peer;
 	struct vt_end end = {};
+	unsigned long begin;
 	struct socket *sock;
 	u64 tag;
 
@@ -227,14 +232,74 @@ static void a_message_that_waits_outside_is_kept_when_there_is_room(struct kunit
 	put(test, sock, 1002);
 	wait_filled();
 	vt_none(test, end.rx);
+	begin = jiffies;
 	post_recv(test, &end, 1, 1);
 	vt_done(test, end.rx, vt_ctx(1));
 	vt_done(test, end.rx, vt_ctx(1002));
+	KUNIT_EXPECT_LT(test, jiffies - begin, AT_ONCE);
 	/* And it is where it belongs */
 	for (tag = 2; tag <= PEER_KEPT + 1; tag++) {
 		post_recv(test, &end, tag, tag);
 		vt_done(test, end.rx, vt_ctx(tag));
 	}
+}
+
+static void put_big(struct kunit *test, struct socket *sock, u8 *msg, u64 tag, size_t len)
+{
+	peer_send(test, sock, msg, peer_tagged(msg, 0, NULL, tag, len) + len);
+}
+
+/*
+ * The place of one message is enough for two that wait outside, each by a connection of its own,
+ * and what is behind them comes.  @taken: a receive takes the first one at that moment, which has
+ * the second one look.
+ */
+static void expect_two_kept(struct kunit *test, bool taken)
+{
+	u8 *msg = vt_buf(test, PEER_BASE + 8 + BIG), *in = vt_buf(test, 2 * BIG);
+	const int full = HOST_BYTES / BIG / BIG_KEPT;
+	struct rdm_peer *peers = vt_buf(test, (full + 2) * sizeof(*peers));
+	struct vt_end end = {};
+	struct vt_comp comp;
+	struct socket *sock;
+	unsigned long begin;
+	int i, n;
+
+	rdm_open(test, &end);
+	for (i = 0; i < full + 2; i++) {
+		rdm_peer_new(test, &end, &peers[i], RDM_LOW);
+		sock = rdm_dial(test, &end, &peers[i], 1, RDM_PID);
+		for (n = 0; i < full && n < BIG_KEPT; n++)
+			put_big(test, sock, msg, 1, BIG);
+		if (i >= full) {
+			put_big(test, sock, msg, i, BIG / 4);
+			post_recv(test, &end, 1000 + i, 1);
+			put(test, sock, 1000 + i);
+		}
+		if (i >= full - 1)
+			wait_filled();
+	}
+	vt_none(test, end.rx);
+	begin = jiffies;
+	KUNIT_ASSERT_EQ(test, fi_trecv(end.ep, in, BIG, NULL, FI_ADDR_UNSPEC, 1, 0, vt_ctx(1)), 0);
+	if (taken)
+		KUNIT_ASSERT_EQ(test, fi_trecv(end.ep, in + BIG, BIG, NULL, FI_ADDR_UNSPEC, full,
+					       0, vt_ctx(1)), 0);
+	for (n = 0; n < 3 + taken; n++) {
+		KUNIT_ASSERT_EQ(test, vt_wait(end.rx, &comp), 1);
+		KUNIT_EXPECT_EQ(test, comp.err, 0);
+	}
+	KUNIT_EXPECT_LT(test, jiffies - begin, AT_ONCE);
+}
+
+static void a_place_may_be_enough_for_two(struct kunit *test)
+{
+	expect_two_kept(test, false);
+}
+
+static void a_message_that_needs_its_place_no_more_leaves_it(struct kunit *test)
+{
+	expect_two_kept(test, true);
 }
 
 /* More than a connection may have, and the peer hangs up */
@@ -383,6 +448,8 @@ static struct kunit_case rdm_bounds_cases[] = {
 	KUNIT_CASE(a_host_does_not_fill_an_endpoint_for_good),
 	KUNIT_CASE_SLOW(hosts_that_have_gone_make_room),
 	KUNIT_CASE(a_message_that_waits_outside_is_kept_when_there_is_room),
+	KUNIT_CASE(a_place_may_be_enough_for_two),
+	KUNIT_CASE(a_message_that_needs_its_place_no_more_leaves_it),
 	KUNIT_CASE(messages_in_the_socket_outlive_their_connection),
 	KUNIT_CASE(connections_from_an_address_are_so_many),
 	KUNIT_CASE(connections_of_an_endpoint_are_so_many),

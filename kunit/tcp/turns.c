@@ -195,7 +195,28 @@ static void two_ends_with_many_long_reads_go_on(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, time_before(jiffies, begin + SHORT_S * HZ));
 }
 
+/* The socket takes little at a time, and TCP says when it takes more: no timer looks as often */
+static void room_in_the_socket_is_used_at_once(struct kunit *test)
+{
+	u8 *out = vt_buf(test, MUCH), *in = vt_buf(test, PEER_BASE + MUCH);
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	struct sock *sk = peer_other_end(test, sock);
+	unsigned long begin;
+
+	lock_sock(sk);
+	sk->sk_userlocks |= SOCK_SNDBUF_LOCK;
+	WRITE_ONCE(sk->sk_sndbuf, SZ_64K);
+	release_sock(sk);
+	begin = jiffies;
+	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, MUCH, NULL, 0, vt_ctx(1)), 0);
+	peer_recv(test, sock, in, PEER_BASE + MUCH);
+	vt_done(test, end.tx, vt_ctx(1));
+	KUNIT_EXPECT_LT(test, jiffies - begin, HZ);
+}
+
 static struct kunit_case turns_cases[] = {
+	KUNIT_CASE(room_in_the_socket_is_used_at_once),
 	KUNIT_CASE(what_comes_does_not_hold_up_what_is_sent),
 	KUNIT_CASE(responses_and_operations_take_turns),
 	KUNIT_CASE(two_ends_with_many_long_reads_go_on),
