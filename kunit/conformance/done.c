@@ -12,6 +12,7 @@
 
 #define DEPTH	4
 #define ROUNDS	200
+#define CHAIN	16	/* operations, each from the callback of the one before */
 
 /**
  * struct request - An operation
@@ -239,6 +240,47 @@ static void a_callback_posts_again_in_a_full_queue(struct kunit *test)
 }
 
 /* After fi_close() the memory of requests is the client's again */
+static void again_sent(struct fi_done *done, const struct fi_done_entry *entry)
+{
+	struct again *again = container_of(done, struct again, done);
+
+	if (entry->err || !--again->left)
+		again->ret = -entry->err;
+	else
+		again->ret = fi_send(again->ep, again->buf, 8, NULL, 0, &again->done);
+	if (again->ret || !again->left)
+		complete(&again->finished);
+}
+
+/* With nothing else to do, as all receives are there */
+static void a_callback_sends_the_next_message(struct kunit *test)
+{
+	unsigned long limit = msecs_to_jiffies(VT_PATIENCE_MS);
+	struct again *again = vt_buf(test, sizeof(*again));
+	struct request *rx[CHAIN];
+	int i, k;
+
+	conf_serve(test);
+	for (k = 0; k < ARRAY_SIZE(kinds); k++) {
+		struct vt_pair pair = {};
+
+		vt_join(test, &pair, &kinds[k]);
+		for (i = 0; i < CHAIN; i++)
+			rx[i] = post_recv(test, &pair.b, vt_buf(test, 8));
+		again->done.done = again_sent;
+		again->ep = pair.a.ep;
+		again->buf = vt_buf(test, 8);
+		again->left = CHAIN;
+		init_completion(&again->finished);
+		KUNIT_ASSERT_EQ(test, fi_send(again->ep, again->buf, 8, NULL, 0, &again->done), 0);
+		KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&again->finished, limit), 0);
+		KUNIT_EXPECT_EQ(test, again->ret, 0);
+		for (i = 0; i < CHAIN; i++)
+			finished(test, rx[i], FI_MSG | FI_RECV, 0);
+		vt_pair_close(test, &pair);
+	}
+}
+
 static void close_both(struct kunit *test, struct vt_pair *pair, const struct vt_kind *kind)
 {
 	struct request *rx[DEPTH];
@@ -282,6 +324,7 @@ static struct kunit_case done_cases[] = {
 	KUNIT_CASE_PARAM(what_is_flushed_says_so, conf_gen_msg),
 	KUNIT_CASE_PARAM(without_a_context_nothing_is_called, conf_gen_params),
 	KUNIT_CASE_PARAM(a_callback_posts_again_in_a_full_queue, conf_gen_params),
+	KUNIT_CASE_PARAM(a_callback_sends_the_next_message, conf_gen_params),
 	KUNIT_CASE_PARAM(no_callback_comes_after_close, conf_gen_params),
 	KUNIT_CASE_PARAM(a_threshold_beside_callbacks_is_refused, conf_gen_params),
 	{}
