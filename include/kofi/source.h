@@ -20,7 +20,8 @@
  *	kofi_quota_next()	finds: addresses take turns, and so do the connections of each
  *
  * A connection waits until it takes room, or kofi_quota_stop() is called.  In both cases the
- * provider calls kofi_quota_next() again, as another connection may find room.
+ * provider calls kofi_quota_next() again, as another connection may find room.  If it lacks memory
+ * for what has taken room, it does so only for a connection that wants fewer bytes.
  */
 #ifndef _KOFI_SOURCE_H
 #define _KOFI_SOURCE_H

@@ -34,6 +34,9 @@ struct rdm_peer {
 
 /* Sets a parameter of the module, until the end of the case */
 void rdm_param(struct kunit *test, const char *name, const char *value);
+/* The next @times allocations from kmalloc-8k that do not wait fail; -1: all */
+void rdm_fail_8k(struct kunit *test, int times);
+void rdm_fail_nothing(void);
 /* Opens the endpoint of the case, with completions that have tags */
 void rdm_open(struct kunit *test, struct vt_end *end);
 /* A peer that the endpoint knows */

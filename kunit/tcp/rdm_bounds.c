@@ -249,13 +249,20 @@ static void put_big(struct kunit *test, struct socket *sock, u8 *msg, u64 tag, s
 	peer_send(test, sock, msg, peer_tagged(msg, 0, NULL, tag, len) + len);
 }
 
+/* What happens when there is a place for two messages */
+enum place {
+	PLACE_KEPT,	/* both are kept */
+	PLACE_TAKEN,	/* a receive takes the first one, which has the second one look */
+	PLACE_FAILS,	/* there is no memory for the first one */
+};
+
 /*
  * The place of one message is enough for two that wait outside, each by a connection of its own,
- * and what is behind them comes.  @taken: a receive takes the first one at that moment, which has
- * the second one look.
+ * and what is behind them comes
  */
-static void expect_two_kept(struct kunit *test, bool taken)
+static void expect_two_kept(struct kunit *test, enum place place)
 {
+	static const size_t lens[2] = { 8000, 4000 };
 	u8 *msg = vt_buf(test, PEER_BASE + 8 + BIG), *in = vt_buf(test, 2 * BIG);
 	const int full = HOST_BYTES / BIG / BIG_KEPT;
 	struct rdm_peer *peers = vt_buf(test, (full + 2) * sizeof(*peers));
@@ -272,7 +279,7 @@ static void expect_two_kept(struct kunit *test, bool taken)
 		for (n = 0; i < full && n < BIG_KEPT; n++)
 			put_big(test, sock, msg, 1, BIG);
 		if (i >= full) {
-			put_big(test, sock, msg, i, BIG / 4);
+			put_big(test, sock, msg, i, lens[i - full]);
 			post_recv(test, &end, 1000 + i, 1);
 			put(test, sock, 1000 + i);
 		}
@@ -280,26 +287,38 @@ static void expect_two_kept(struct kunit *test, bool taken)
 			wait_filled();
 	}
 	vt_none(test, end.rx);
+	if (place == PLACE_FAILS)
+		rdm_fail_8k(test, -1);
 	begin = jiffies;
 	KUNIT_ASSERT_EQ(test, fi_trecv(end.ep, in, BIG, NULL, FI_ADDR_UNSPEC, 1, 0, vt_ctx(1)), 0);
-	if (taken)
+	if (place == PLACE_TAKEN)
 		KUNIT_ASSERT_EQ(test, fi_trecv(end.ep, in + BIG, BIG, NULL, FI_ADDR_UNSPEC, full,
 					       0, vt_ctx(1)), 0);
-	for (n = 0; n < 3 + taken; n++) {
+	/* That of the place, those behind the two, and the one that is taken */
+	for (n = 0; n < 3 + (place == PLACE_TAKEN) - (place == PLACE_FAILS); n++) {
 		KUNIT_ASSERT_EQ(test, vt_wait(end.rx, &comp), 1);
 		KUNIT_EXPECT_EQ(test, comp.err, 0);
 	}
 	KUNIT_EXPECT_LT(test, jiffies - begin, AT_ONCE);
+	if (place != PLACE_FAILS)
+		return;
+	rdm_fail_nothing();
+	vt_done(test, end.rx, vt_ctx(1));
 }
 
 static void a_place_may_be_enough_for_two(struct kunit *test)
 {
-	expect_two_kept(test, false);
+	expect_two_kept(test, PLACE_KEPT);
+}
+
+static void a_message_without_memory_keeps_no_shorter_one_outside(struct kunit *test)
+{
+	expect_two_kept(test, PLACE_FAILS);
 }
 
 static void a_message_that_needs_its_place_no_more_leaves_it(struct kunit *test)
 {
-	expect_two_kept(test, true);
+	expect_two_kept(test, PLACE_TAKEN);
 }
 
 /* More than a connection may have, and the peer hangs up */
@@ -449,6 +468,7 @@ static struct kunit_case rdm_bounds_cases[] = {
 	KUNIT_CASE_SLOW(hosts_that_have_gone_make_room),
 	KUNIT_CASE(a_message_that_waits_outside_is_kept_when_there_is_room),
 	KUNIT_CASE(a_place_may_be_enough_for_two),
+	KUNIT_CASE(a_message_without_memory_keeps_no_shorter_one_outside),
 	KUNIT_CASE(a_message_that_needs_its_place_no_more_leaves_it),
 	KUNIT_CASE(messages_in_the_socket_outlive_their_connection),
 	KUNIT_CASE(connections_from_an_address_are_so_many),

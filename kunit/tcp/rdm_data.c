@@ -268,28 +268,7 @@ static void an_rts_finds_its_receive(struct kunit *test)
 	expect_acks(test, bed.sock, 1);
 }
 
-#define FAILSLAB	"cd /sys/kernel/debug/failslab && "
-#define BIG_CACHE	"/sys/kernel/slab/kmalloc-8k/failslab"	/* also of a connection's numbers */
-#define BIG		8000
-
-static void fail_nothing(void *unused)
-{
-	vt_shell("echo 0 >" BIG_CACHE);
-	vt_shell(FAILSLAB "echo 0 >probability && echo N >cache-filter && echo 2 >verbose");
-}
-
-/* The next @times allocations of BIG bytes that do not wait fail; -1: all */
-static void fail_big(struct kunit *test, int times)
-{
-	char command[96];
-
-	snprintf(command, sizeof(command), FAILSLAB "echo %d >times && echo 100 >probability",
-		 times);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fail_nothing, NULL), 0);
-	KUNIT_ASSERT_EQ(test, vt_shell("echo 1 >" BIG_CACHE), 0);
-	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo 0 >verbose && echo Y >cache-filter"), 0);
-	KUNIT_ASSERT_EQ(test, vt_shell(command), 0);
-}
+#define BIG		8000	/* of kmalloc-8k, as a connection's numbers */
 
 static void a_first_rts_waits_for_memory(struct kunit *test)
 {
@@ -298,10 +277,10 @@ static void a_first_rts_waits_for_memory(struct kunit *test)
 
 	bed_open(test, &bed, 1);
 	in = take(test, &bed, 1, LONG);
-	fail_big(test, -1);
+	rdm_fail_8k(test, -1);
 	send_rts(test, &bed, 0, 1, LONG, 200);
 	expect_cts(test, &bed, 200);
-	fail_nothing(NULL);
+	rdm_fail_nothing();
 	give(test, &bed, 0, 200, LONG, 5);
 	taken(test, &bed, in, 1, LONG, 5);
 }
@@ -331,14 +310,14 @@ static void messages_that_wait_for_memory_look_seldom(struct kunit *test)
 	sock = rdm_dial(test, &bed.end, &other, 1, RDM_PID);
 	for (i = 0; i < 2; i++)
 		in[i] = take(test, &bed, i + 2, LEN);
-	fail_big(test, 20);
+	rdm_fail_8k(test, 20);
 	put_big(test, bed.sock, 1);
 	put_big(test, sock, 1);
 	put(test, bed.sock, 0, 2, 2);
 	put(test, sock, 0, 3, 3);
 	msleep(MSEC_PER_SEC / 2);
 	vt_none(test, bed.end.rx);
-	fail_nothing(NULL);
+	rdm_fail_nothing();
 	for (i = 0; i < 2; i++) {
 		struct vt_comp comp;
 

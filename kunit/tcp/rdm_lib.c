@@ -63,6 +63,32 @@ void rdm_param(struct kunit *test, const char *name, const char *value)
 	KUNIT_ASSERT_EQ(test, rdm_param_write(param, value), 0);
 }
 
+#define FAILSLAB	"cd /sys/kernel/debug/failslab && "
+#define CACHE_8K	"/sys/kernel/slab/kmalloc-8k/failslab"
+
+void rdm_fail_nothing(void)
+{
+	vt_shell("echo 0 >" CACHE_8K);
+	vt_shell(FAILSLAB "echo 0 >probability && echo N >cache-filter && echo 2 >verbose");
+}
+
+static void fail_nothing(void *unused)
+{
+	rdm_fail_nothing();
+}
+
+void rdm_fail_8k(struct kunit *test, int times)
+{
+	char command[96];
+
+	snprintf(command, sizeof(command), FAILSLAB "echo %d >times && echo 100 >probability",
+		 times);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fail_nothing, NULL), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell("echo 1 >" CACHE_8K), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo 0 >verbose && echo Y >cache-filter"), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(command), 0);
+}
+
 void rdm_open(struct kunit *test, struct vt_end *end)
 {
 	vt_client(test, end, &rdm_kind);

@@ -203,19 +203,29 @@ void ktcp_unexp_put(struct ktcp_unexp *unexp)
 	ktcp_link_put(link);
 }
 
-/* There may be room: a connection whose message finds some looks again */
-static void ktcp_unexp_wake(struct ktcp_rdm *rdm, struct kofi_quota *quota)
+/* There may be room: a connection whose message finds some, and has less than @max bytes, looks */
+static void ktcp_unexp_wake_below(struct ktcp_rdm *rdm, struct kofi_quota *quota, size_t max)
 {
 	struct kofi_quota_conn *next;
 	struct ktcp_link *link;
+	int looks = KOFI_QUOTA_LOOKS;
 
 	lockdep_assert_held(&rdm->soft.lock);
-	next = kofi_quota_next(quota);
-	if (!next)
+	do {
+		next = kofi_quota_next(quota);
+		if (!next)
+			return;
+	} while (next->wants >= max && --looks);
+	if (!looks)
 		return;
 	link = quota == &rdm->room ? container_of(next, struct ktcp_link, room) :
 				     container_of(next, struct ktcp_link, rts_room);
 	ktcp_kick(&link->conn);
+}
+
+static void ktcp_unexp_wake(struct ktcp_rdm *rdm, struct kofi_quota *quota)
+{
+	ktcp_unexp_wake_below(rdm, quota, SIZE_MAX);
 }
 
 /* The message of a connection needs no room any more; another one may find some */
@@ -275,6 +285,7 @@ static bool ktcp_unexp_keep(struct ktcp_unexp *unexp)
 	room = kofi_quota_take(quota, part->source, unexp->loose ? NULL : part, len);
 	if (room) {
 		unexp->kept = len;
+		/* Room that is nobody's has not ended the wait */
 		kofi_quota_stop(part);
 		if (!unexp->number)
 			list_add_tail(&unexp->of_rdm, &rdm->kept);
@@ -315,16 +326,20 @@ void ktcp_unexp_unkeep(struct ktcp_unexp *unexp)
 }
 
 /*
- * There is room for the message, and no memory.  The connection waits without waking another one,
- * which would lack the same memory, and would wake this one in turn.
+ * There is room for the message, and no memory.  The connection waits, and wakes only one whose
+ * message needs less: any other would lack the same memory, and would wake this one in turn.
  */
 static void ktcp_unexp_repark(struct ktcp_link *link, struct ktcp_unexp *unexp)
 {
+	struct kofi_quota_conn *part;
+	struct kofi_quota *quota = ktcp_unexp_quota(unexp, &part);
+
 	kfree(unexp->data);
 	unexp->data = NULL;
 	spin_lock_irq(&link->rdm->soft.lock);
 	ktcp_unexp_give(unexp);
 	ktcp_link_park(link, unexp);
+	ktcp_unexp_wake_below(link->rdm, quota, part->wants);
 	spin_unlock_irq(&link->rdm->soft.lock);
 }
 
