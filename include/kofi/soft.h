@@ -56,9 +56,10 @@
  * one.
  *
  * If the client has promised to post in process context (FI_OPT_MAY_SLEEP), and the provider
- * has kofi_soft_type.now, the provider takes operations within the client's call.  A provider
- * whose ->now never sleeps (kofi_soft_type.now_any) takes the operations of all clients within
- * their calls.
+ * has kofi_soft_type.now, the provider takes operations within the client's call.  It leaves what
+ * a callback posts to the task that calls it, if that looks for more (kofi_soft_ep.caller), or to
+ * the worker, if other operations of the endpoint are under way.  A provider whose ->now never
+ * sleeps (kofi_soft_type.now_any) takes the operations of all clients within their calls.
  *
  * The worker runs on the processor kofi_soft_ep.cpu.  The processor may go offline: then the
  * workqueue runs work items that are queued on it on other processors.  But it must have been

@@ -67,7 +67,10 @@ void loop_end(struct loop_ep *ep)
 	kofi_soft_ep_over(&ep->soft);
 	if (peer)
 		loop_ep_put(peer);
-	/* Resumes what waits for a receive.  For one of a shared context only the peer waits */
+	/*
+	 * Resumes what waits for a receive.  For one of a shared context the peer waits, which
+	 * ends, or any sender, which kofi_srx_leave() resumes
+	 */
 	if (!ep->soft.kep.no_rx)
 		kofi_srx_flush(&ep->soft.own_srx, ECANCELED);
 	loop_waiters_wake(&ep->event_waiters);

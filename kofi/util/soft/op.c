@@ -99,7 +99,7 @@ void kofi_soft_admit_again(struct kofi_soft_ep *ep)
 }
 EXPORT_SYMBOL_GPL(kofi_soft_admit_again);
 
-/* Is the caller a callback of the endpoint's queues? */
+/* Is the caller a callback of the endpoint's queues?  Process context */
 static bool kofi_soft_in_callback(const struct kofi_soft_ep *ep)
 {
 	const struct kofi_cq *tx = ep->kep.tx.cq, *rx = ep->kep.rx.cq;
@@ -109,8 +109,8 @@ static bool kofi_soft_in_callback(const struct kofi_soft_ep *ep)
 
 /*
  * Has the provider take what is posted, and gives a reference back.  If a callback has posted it,
- * and others are under way, the callbacks of those are likely to post, too: the worker takes all
- * of them together.
+ * and other operations have slots, their callbacks are likely to post, too: the worker takes all of
+ * them together.
  */
 static void kofi_soft_take(struct kofi_soft_ep *ep)
 {

@@ -24,11 +24,11 @@
  *
  * The worker of the endpoint routes what is posted.  It also sends if the connection stands and
  * no other task sends or receives (ktcp_try_send()).  A client that may sleep routes and sends
- * within its call.  What callbacks post is routed by the task that has called them, in its turn of
- * a connection, and otherwise by the worker.  ktcp_rdm_route() moves operations from the head of
- * kofi_soft_ep.posted to the tail of ktcp_peer.posted under one lock, so those for one peer stay in
- * their order.  Only the worker routes to a peer without a connection, as that may need
- * memory and ktcp_cm_lock.
+ * within its call.  What the callbacks of a turn post is routed by the task that has called them,
+ * in its next turn; see kofi/soft.h for other callbacks.  ktcp_rdm_route() moves operations from
+ * the head of kofi_soft_ep.posted to the tail of ktcp_peer.posted under one lock, so those for one
+ * peer stay in their order.  Only the worker routes to a peer without a connection, as that may
+ * need memory and ktcp_cm_lock.
  *
  * Life of an unexpected message: unexpected.c.
  *

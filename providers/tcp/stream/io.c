@@ -322,7 +322,7 @@ void ktcp_conn_open(struct ktcp_conn *conn)
 	lockdep_assert_held(&conn->token);
 	conn->phase = KTCP_OPEN;
 	conn->turn.fn = ktcp_queue_turn;
-	/* What a callback posts waits for its end then, as that of any client that may sleep */
+	/* What a callback posts is sent in the turn behind it, by a task that may sleep */
 	if (!cq || !conn->soft->kep.may_sleep || !kofi_cq_takes_turns(cq))
 		return;
 	conn->cq = cq;

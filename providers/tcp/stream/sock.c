@@ -375,7 +375,9 @@ void ktcp_sock_prime(struct socket *sock)
 	lock_sock(sk);
 	/*
 	 * A message that the peer's socket has given back may stay in a list of a processor, with
-	 * the page, when this module has gone.  So a function of the kernel allocates the page.
+	 * the page, when this module has gone.  So the page is not counted for the module, as
+	 * alloc_page() would have it, nor for another one: CONFIG_MEM_ALLOC_PROFILING_DEBUG
+	 * warns of that once.
 	 */
 	if (!sk->sk_frag.page)
 		page = mempool_alloc_pages(sk->sk_allocation | __GFP_NOWARN, NULL);
