@@ -341,7 +341,8 @@ over_rxm()
 }
 
 # over_iwarp: endpoints without connections over siw, where each end counts what the other one
-# takes. 2.1 says that it does not when it dials, and is refused.
+# takes. 2.1 says that it does not when it dials, and is refused. fi_pingpong of 1.17 may crash at
+# the end of a run in which it dials (Documentation/interop.rst).
 over_iwarp()
 {
 	export FI_PROVIDER=verbs FI_UNIVERSE_SIZE=32 FI_OFI_RXM_MSG_RX_SIZE=128
@@ -349,7 +350,6 @@ over_iwarp()
 	kernel_client rxm-$version/iwarp-kernel-sends $V4 "verbs;ofi_rxm"
 	kernel_connects "rxm-$version-iwarp/kernel-connects"
 	[ $version = 1.17 ] || return 0
-	kernel_server rxm-$version/iwarp-user-sends $V4 "verbs;ofi_rxm"
 	user_connects "rxm-$version-iwarp/user-connects"
 }
 
