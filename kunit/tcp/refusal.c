@@ -209,6 +209,23 @@ static void a_write_that_is_not_acknowledged_ends_the_connection(struct kunit *t
 	}
 }
 
+/* Its refusal would be due behind the rest of its payload */
+static void a_peer_that_leaves_in_a_refused_write_hears_nothing(struct kunit *test)
+{
+	const struct fi_rma_iov rma = { .len = LEN, .key = KEY };
+	u8 msg[PEER_BASE + PEER_RMA + LEN] = {};
+	struct vt_end end = {};
+	union vt_event event;
+	struct socket *sock;
+
+	sock = peer_join_kofi(test, &end, PEER_REFUSES);
+	peer_hdr(msg, 4, 4, NULL, &rma, 1, LEN);
+	peer_send(test, sock, msg, sizeof(msg) - LEN / 2);
+	peer_close(test, sock);
+	vt_event(test, end.eq, FI_SHUTDOWN, &event);
+	vt_end_close(test, &end);
+}
+
 static void a_write_whose_target_ends_is_refused(struct kunit *test)
 {
 	const struct fi_rma_iov rma = { .len = LEN, .key = KEY };
@@ -410,6 +427,7 @@ static struct kunit_case refusal_cases[] = {
 	KUNIT_CASE_PARAM(a_read_is_refused_in_its_turn, access_gen_params),
 	KUNIT_CASE_PARAM(a_write_is_refused_before_its_acknowledgment, access_gen_params),
 	KUNIT_CASE(a_write_that_is_not_acknowledged_ends_the_connection),
+	KUNIT_CASE(a_peer_that_leaves_in_a_refused_write_hears_nothing),
 	KUNIT_CASE(a_write_whose_target_ends_is_refused),
 	KUNIT_CASE(a_read_whose_target_ends_before_its_response_is_refused),
 	KUNIT_CASE(refusals_have_the_places_of_responses),
