@@ -6,6 +6,7 @@
  * With callbacks (FI_WAIT_DONE) what has no context goes to the endpoint's default one.
  */
 #include <linux/bitmap.h>
+#include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <rdma/fi_atomic.h>
 #include "queue.h"
@@ -110,6 +111,38 @@ static void every_write_with_data_is_reported_once(struct kunit *test)
 		KUNIT_ASSERT_FALSE(test, __test_and_set_bit(comp.data, seen));
 	}
 	vt_none(test, flood->pair.b.rx);
+}
+
+/* The target reads none, and one end closes while writes wait for room there; then the other one */
+static void expect_end_of_flood(struct kunit *test, bool target)
+{
+	struct flood *flood = vt_buf(test, sizeof(*flood));
+	struct fi_cq_data_entry entry;
+
+	if (!has_data(test))
+		return;
+	conf_shallow(test, 16);
+	conf_join(test, &flood->pair);
+	conf_region(test, &flood->region, 8, CONF_ACCESS);
+	flood->buf = vt_buf(test, 16);
+	do {
+		flood_post(test, flood);
+	} while (flood->posted < NR_WRITES &&
+		 fi_cq_sread(flood->pair.a.tx->cq, &entry, 1, NULL, 100) == 1);
+	vt_end_close(test, target ? &flood->pair.b : &flood->pair.a);
+	/* What the other end has had of it may be given back by a worker */
+	msleep(100);
+	vt_end_close(test, target ? &flood->pair.a : &flood->pair.b);
+}
+
+static void writes_with_data_end_with_their_target(struct kunit *test)
+{
+	expect_end_of_flood(test, true);
+}
+
+static void writes_with_data_end_with_their_initiator(struct kunit *test)
+{
+	expect_end_of_flood(test, false);
 }
 
 static void writes_without_data_are_not_reported(struct kunit *test)
@@ -416,6 +449,8 @@ static void what_nobody_asked_for_goes_to_the_default_callback(struct kunit *tes
 static struct kunit_case event_cases[] = {
 	KUNIT_CASE_PARAM(every_write_with_data_is_reported_once,
 			 conf_gen_params),
+	KUNIT_CASE_PARAM(writes_with_data_end_with_their_target, conf_gen_params),
+	KUNIT_CASE_PARAM(writes_with_data_end_with_their_initiator, conf_gen_params),
 	KUNIT_CASE_PARAM(writes_without_data_are_not_reported,
 			 conf_gen_params),
 	KUNIT_CASE_PARAM(a_refused_write_is_not_reported, conf_gen_rdm),

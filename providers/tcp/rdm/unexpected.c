@@ -619,12 +619,17 @@ void *ktcp_unexp_data(const struct ktcp_conn *conn)
 void ktcp_unexp_abort(struct ktcp_conn *conn, int err)
 {
 	struct ktcp_unexp *unexp = conn->rx.unexp;
+	struct ktcp_link *link = to_ktcp_link(conn);
 
+	/* Nothing stalls any more, so the list has the connection no longer than it is there */
+	spin_lock_irq(&conn->soft->lock);
+	list_del_init(&link->stalled);
+	spin_unlock_irq(&conn->soft->lock);
 	if (conn->rx.state != KTCP_RX_UNEXP && conn->rx.state != KTCP_RX_PARKED)
 		return;
 	conn->rx.unexp = NULL;
 	spin_lock_irq(&conn->soft->lock);
-	ktcp_link_unpark(to_ktcp_link(conn));
+	ktcp_link_unpark(link);
 	spin_unlock_irq(&conn->soft->lock);
 	/* A message that cannot be withdrawn has been settled by now */
 	if (!kofi_srx_withdraw(conn->at->srx, &unexp->msg) && unexp->rx)
