@@ -15,6 +15,7 @@
 #define BIG		SZ_1M
 #define BIGS		8	/* that no socket has room for */
 #define MANY		300	/* operations that are refused, more than there are responses */
+#define RESPONSES	16	/* that a connection has */
 #define REFUSAL		(PEER_BASE + 8)	/* bytes of the refusal of a write */
 
 static struct fid_mr *region(struct kunit *test, u8 *buf, size_t len, u64 access, u64 key)
@@ -279,6 +280,7 @@ static void a_read_whose_target_ends_before_its_response_is_refused(struct kunit
 static void refusals_have_the_places_of_responses(struct kunit *test)
 {
 	struct vt_end end = {};
+	unsigned long begin = jiffies;
 	struct socket *sock;
 	int i;
 
@@ -296,6 +298,8 @@ static void refusals_have_the_places_of_responses(struct kunit *test)
 			peer_recv(test, sock, got + PEER_BASE, got[6] - PEER_BASE);
 		i += got[1] == 8;
 	}
+	/* A connection that has no place is looked at each half a second, whatever wakes it */
+	KUNIT_EXPECT_LT(test, jiffies - begin, 2 * MANY / RESPONSES * HZ / 4);
 	/* The last acknowledgment may be behind the last refusal, and is nothing to this peer */
 	goes_on(test, sock, &end);
 }
