@@ -285,7 +285,7 @@ static bool ktcp_unexp_keep(struct ktcp_unexp *unexp)
 	room = kofi_quota_take(quota, part->source, unexp->loose ? NULL : part, len);
 	if (room) {
 		unexp->kept = len;
-		/* Room that is nobody's has not ended the wait */
+		/* kofi_quota_take() has done so, unless the room is not this connection's */
 		kofi_quota_stop(part);
 		if (!unexp->number)
 			list_add_tail(&unexp->of_rdm, &rdm->kept);
@@ -621,7 +621,7 @@ void ktcp_unexp_abort(struct ktcp_conn *conn, int err)
 	struct ktcp_unexp *unexp = conn->rx.unexp;
 	struct ktcp_link *link = to_ktcp_link(conn);
 
-	/* Nothing stalls any more, so the list has the connection no longer than it is there */
+	/* It stalls no more, and ktcp_rdm_unstall() must not find it when it has been freed */
 	spin_lock_irq(&conn->soft->lock);
 	list_del_init(&link->stalled);
 	spin_unlock_irq(&conn->soft->lock);
