@@ -79,6 +79,14 @@ static void flood_post(struct kunit *test, struct flood *flood)
 	KUNIT_ASSERT_TRUE_MSG(test, !ret || ret == -EAGAIN, "%zd", ret);
 }
 
+static void flood_open(struct kunit *test, struct flood *flood)
+{
+	conf_shallow(test, 16);
+	conf_join(test, &flood->pair);
+	conf_region(test, &flood->region, 8, CONF_ACCESS);
+	flood->buf = vt_buf(test, 16);
+}
+
 /* More of them than a target may leave unread: they wait, and none is lost */
 static void every_write_with_data_is_reported_once(struct kunit *test)
 {
@@ -89,10 +97,7 @@ static void every_write_with_data_is_reported_once(struct kunit *test)
 
 	if (!has_data(test))
 		return;
-	conf_shallow(test, 16);
-	conf_join(test, &flood->pair);
-	conf_region(test, &flood->region, 8, CONF_ACCESS);
-	flood->buf = vt_buf(test, 16);
+	flood_open(test, flood);
 	for (i = 0; i < NR_WRITES; i++) {
 		flood_post(test, flood);
 		/* All have arrived, and the sender has not heard of it yet */
@@ -121,10 +126,7 @@ static void expect_end_of_flood(struct kunit *test, bool target)
 
 	if (!has_data(test))
 		return;
-	conf_shallow(test, 16);
-	conf_join(test, &flood->pair);
-	conf_region(test, &flood->region, 8, CONF_ACCESS);
-	flood->buf = vt_buf(test, 16);
+	flood_open(test, flood);
 	do {
 		flood_post(test, flood);
 	} while (flood->posted < NR_WRITES &&

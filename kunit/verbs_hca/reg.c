@@ -371,8 +371,8 @@ static int reg_call(void *context)
 	return task->ret;
 }
 
-/* The removal waits for the registration, whose request for a connection has no answer */
-static void a_removal_ends_a_registration_that_connects(struct kunit *test)
+/* A registration that connects, and whose request is lost */
+static struct vt_async *reg_lost(struct kunit *test)
 {
 	struct reg_task *task = ht_buf(test, sizeof(*task));
 	struct vt_async *reg;
@@ -387,6 +387,17 @@ static void a_removal_ends_a_registration_that_connects(struct kunit *test)
 	while (!fakehca_calls(hca, FAKEHCA_CONNECT))
 		cond_resched();
 	KUNIT_EXPECT_TRUE(test, vt_async_waits(reg));
+	return reg;
+}
+
+/* The removal waits for the registration, whose request for a connection has no answer */
+static void a_removal_ends_a_registration_that_connects(struct kunit *test)
+{
+	struct vt_async *reg;
+	struct fakehca *hca;
+
+	reg = reg_lost(test);
+	hca = ht_of(test)->hca;
 
 	fakehca_remove_begin(hca);
 	/* A step of connecting takes longer than that to fail by itself */
@@ -398,20 +409,12 @@ static void a_removal_ends_a_registration_that_connects(struct kunit *test)
 static void a_refusal_ends_a_registration_at_once(struct kunit *test)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
-	struct reg_task *task = ht_buf(test, sizeof(*task));
 	struct vt_async *reg;
 	struct fakehca *hca;
 	ktime_t begin;
 
-	hm_open(test, NULL);
+	reg = reg_lost(test);
 	hca = ht_of(test)->hca;
-	task->domain = vt_of(test)->domain;
-	task->buf = ht_buf(test, 64);
-	fakehca_lose_request(hca);
-	reg = vt_async_start(test, reg_call, task);
-	while (!fakehca_calls(hca, FAKEHCA_CONNECT))
-		cond_resched();
-	KUNIT_EXPECT_TRUE(test, vt_async_waits(reg));
 
 	begin = ktime_get();
 	KUNIT_EXPECT_EQ(test, ib_modify_qp(fakehca_qp(hca, fakehca_last_qp(hca)), &attr,
