@@ -14,7 +14,7 @@
  *	rxm_conn	a connection with a peer: a lower endpoint, its completion queues and
  *			buffers (conn.c), and what it may send (credit.c)
  *	rxm_op		an operation (op.c, tx.c, rma.c, offer.c, atomic.c)
- *	rxm_unexp	a message that has come before its receive (rx.c), also if its connection
+ *	rxm_unexp	a message that has come before its receive (unexp.c), also if its connection
  *			is over (rest.c)
  *
  * The call of a client sends what it posts, if the peer is connected (rxm_now()).  The completion
@@ -850,15 +850,25 @@ int rxm_write_done(struct rxm_conn *conn, u64 msg_id);
 void rxm_writes_done(struct rxm_conn *conn);
 void rxm_writes_end(struct rxm_conn *conn, int err);
 
-/* rx.c */
+/* unexp.c */
 extern const struct kofi_srx_ops rxm_srx_ops;
 extern const struct kofi_quota_limits rxm_unexp_limits;
+void rxm_copy(struct kofi_rx *rx, size_t offset, void *data, size_t len);
+void rxm_stall(struct rxm_conn *conn);
+void rxm_need_no_room(struct rxm_conn *conn);
+bool rxm_goes(const struct rxm_conn *conn, const struct rxm_buf *buf);
+struct rxm_unexp *rxm_unexp_get(struct rxm_conn *conn, const struct rxm_buf *buf);
+void rxm_unexp_fill(struct rxm_unexp *unexp, const struct rxm_buf *buf);
+void rxm_unexp_whole(struct rxm_unexp *unexp);
+void rxm_unexp_put(struct rxm_unexp *unexp);
+void rxm_source(const struct rxm_ep *ep, const struct sockaddr_storage *addr,
+		fi_addr_t *src_addr, fi_addr_t *source);
+void rxm_settle(struct rxm_ep *ep);
+
+/* rx.c */
 void rxm_responded(struct fi_done *done, const struct fi_done_entry *entry);
 void rxm_receive(struct rxm_conn *conn);
 int rxm_receive_all(struct rxm_conn *conn);
-void rxm_need_no_room(struct rxm_conn *conn);
-void rxm_unexp_put(struct rxm_unexp *unexp);
-void rxm_settle(struct rxm_ep *ep);
 
 /* rest.c */
 void rxm_receive_rest(struct rxm_conn *conn);
