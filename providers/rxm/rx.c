@@ -545,8 +545,8 @@ static int rxm_look_ahead(struct rxm_conn *conn)
 }
 
 /*
- * Deals with what has come; 0: with all of it; 1: with so much that others have their turn;
- * -EAGAIN: the rest has to wait
+ * Deals with what has come; 1: with so much that others have their turn; -EAGAIN: there is no more,
+ * or the rest has to wait
  */
 static int rxm_receive_some(struct rxm_conn *conn)
 {
@@ -558,7 +558,7 @@ static int rxm_receive_some(struct rxm_conn *conn)
 			conn->next_entry = 0;
 			ret = rxm_read_cq(conn, RXM_BATCH);
 			if (ret)
-				return ret == -EAGAIN ? 0 : ret;
+				return ret;
 			if (!conn->nentries)
 				continue;
 		}
