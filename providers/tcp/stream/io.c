@@ -158,8 +158,11 @@ static int ktcp_transfer_locked(struct ktcp_conn *conn)
 	lockdep_assert_held(&conn->token);
 	if (conn->failed)
 		return conn->failed;
-	if (READ_ONCE(conn->recalled) && ktcp_tx_recall(conn))
-		return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
+	if (READ_ONCE(conn->recalled)) {
+		ktcp_zc_reap(conn);
+		if (ktcp_response_recall(conn))
+			return ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
+	}
 	ret = ktcp_turn(conn);
 	if (ret != -EAGAIN)
 		return ret;

@@ -22,13 +22,6 @@
  * without a copy (zerocopy.c), and has not completed before TCP has let go of its pages.  A read
  * has completed when its response is there; responses come in the order of requests.  So has a
  * write of a tagged receive, whose response has no bytes.
- *
- * A response holds its regions only while the socket takes a piece of it (ktcp_tx_response()), as
- * a peer may take it as slowly as it likes.  If a region is closed before the response begins, the
- * read is refused; if it is closed later, the next piece ends the connection, as the header has
- * promised the bytes.  Pages that TCP has are lent to it, so the close waits until it has let go of
- * them.  That must not depend on the peer either: the close has ktcp_tx_recall() end the
- * connection, and with it what TCP has not sent.
  */
 #include <linux/module.h>
 #include <linux/tcp.h>
@@ -51,16 +44,6 @@ void ktcp_tx_init(struct ktcp_tx *tx)
 	INIT_LIST_HEAD(&tx->acked);
 	INIT_LIST_HEAD(&tx->await_cts);
 	INIT_LIST_HEAD(&tx->wanted);
-}
-
-static struct ktcp_response *ktcp_first_response(struct ktcp_tx *tx)
-{
-	return list_first_entry(&tx->responses, struct ktcp_response, entry);
-}
-
-static size_t ktcp_response_len(const struct ktcp_response *response)
-{
-	return response->rx ? kofi_rx_len(response->rx) : response->rma.len;
 }
 
 static void ktcp_op_hdr(struct kofi_soft_op *op, struct ktcp_hdr *hdr)
@@ -143,150 +126,6 @@ struct kofi_soft_op *ktcp_next_posted(struct ktcp_conn *conn, bool busy)
 	return op;
 }
 
-/**
- * ktcp_op_put() - One of the things that an operation waits for is over
- * @soft: the operation, in no list; it is over if that was the last
- * @err: positive error code; 0: that went well
- *
- * Context: with ktcp_conn.token held, or when the connection is over, by its worker.
- */
-void ktcp_op_put(struct kofi_soft_op *soft, int err)
-{
-	struct ktcp_op *op = to_ktcp_op(soft);
-
-	if (err)
-		op->err = err;
-	if (!--op->waits)
-		kofi_soft_op_done(soft, op->err);
-}
-
-static void ktcp_response_done(struct ktcp_conn *conn, struct ktcp_response *response, int err)
-{
-	struct kofi_soft_ep *at;
-
-	/* A receive counts as one, and not as an access of a region */
-	if (response->rx && err) {
-		kofi_rx_fail(response->rx, 0, err, 0);
-	} else if (response->rx) {
-		kofi_rx_complete(response->rx);
-	} else if (err || response->tagged) {
-		kofi_rma_put(&response->rma);
-	} else {
-		at = ktcp_conn_at(conn) ? : conn->soft;
-		kofi_ep_count(&at->kep, FI_REMOTE_READ, 0, response->rma.len);
-		kofi_rma_done(&response->rma, 0);
-	}
-	kofi_bufpool_put(&conn->responses, response);
-}
-
-/**
- * ktcp_tx_let_go() - TCP has let go of the pages of a message
- * @conn: the connection, which may go afterwards
- * @zc: the message
- * @err: positive error code; 0: the peer's TCP has acknowledged it
- *
- * Context: with ktcp_conn.token held.
- */
-void ktcp_tx_let_go(struct ktcp_conn *conn, struct ktcp_zc *zc, int err)
-{
-	struct ktcp_response *response;
-
-	conn->tx.zcs--;
-	if (zc->kind == KTCP_TX_OP) {
-		conn->tx.lent--;
-		ktcp_op_put(&container_of(zc, struct ktcp_op, zc)->soft, err);
-	} else {
-		response = container_of(zc, struct ktcp_response, zc);
-		list_del(&response->entry);
-		kofi_rma_return(&response->rma, &response->loan);
-		ktcp_response_done(conn, response, err);
-		kofi_soft_ep_put(conn->soft);
-	}
-}
-
-/* The client wants a region back; with a lock held, so the worker sees to it */
-static void ktcp_response_recall(struct kofi_rma_loan *loan)
-{
-	struct ktcp_conn *conn = container_of(loan, struct ktcp_response, loan)->zc.conn;
-
-	WRITE_ONCE(conn->recalled, true);
-	ktcp_kick(conn);
-}
-
-/* May TCP have pages of a response?  If so, the response also has a reference to the endpoint */
-static bool ktcp_response_lend(struct ktcp_conn *conn, struct ktcp_response *response)
-{
-	/* Otherwise the endpoint is being closed, and waits for nobody any more */
-	if (!kofi_soft_ep_try_get(conn->soft))
-		return false;
-	response->loan.recall = ktcp_response_recall;
-	if (kofi_rma_lend(&response->rma, &response->loan))
-		return true;
-	kofi_soft_ep_put(conn->soft);
-	return false;
-}
-
-/**
- * ktcp_tx_recall() - Look for responses whose regions a client wants back
- * @conn: a connection in KTCP_OPEN, with ktcp_conn.token held
- *
- * What the peer's TCP has acknowledged is let go of by this machine, soon.
- *
- * Context: may sleep.
- * Return: -EACCES: a client waits for what the peer has not acknowledged; 0: none does.
- */
-int ktcp_tx_recall(struct ktcp_conn *conn)
-{
-	struct ktcp_tx *tx = &conn->tx;
-	struct ktcp_response *response;
-	u32 acked;
-
-	lockdep_assert_held(&conn->token);
-	/* Pairs with ktcp_response_recall(): a recall that comes later sets it again */
-	xchg(&conn->recalled, false);
-	ktcp_zc_reap(conn);
-	if (tx->kind == KTCP_TX_RESPONSE && kofi_rma_is_recalled(&ktcp_first_response(tx)->rma))
-		return -EACCES;
-	acked = READ_ONCE(tcp_sk(conn->sk.sock->sk)->snd_una);
-	list_for_each_entry(response, &tx->unacked, entry)
-		if (before(acked, response->zc.end_seq) && kofi_rma_is_recalled(&response->rma))
-			return -EACCES;
-	return 0;
-}
-
-static bool ktcp_rma_has_key(const struct kofi_rma *rma, u64 key)
-{
-	u32 i;
-
-	for (i = 0; i < rma->count; i++)
-		if (rma->range[i].key == key)
-			return true;
-	return false;
-}
-
-/**
- * ktcp_tx_is_read() - Return true if the peer has not got all of a response from a region
- * @conn: a connection in KTCP_OPEN, with ktcp_conn.token held
- * @key: of the region, whose pages are lent to TCP
- *
- * Context: any.
- * Return: whether it is; false: TCP lets go of the pages soon, and the worker is queued then.
- */
-bool ktcp_tx_is_read(struct ktcp_conn *conn, u64 key)
-{
-	struct ktcp_tx *tx = &conn->tx;
-	struct ktcp_response *response;
-	u32 acked = READ_ONCE(tcp_sk(conn->sk.sock->sk)->snd_una);
-
-	lockdep_assert_held(&conn->token);
-	if (tx->kind == KTCP_TX_RESPONSE && ktcp_rma_has_key(&ktcp_first_response(tx)->rma, key))
-		return true;
-	list_for_each_entry(response, &tx->unacked, entry)
-		if (before(acked, response->zc.end_seq) && ktcp_rma_has_key(&response->rma, key))
-			return true;
-	return false;
-}
-
 /* Send the message that begins now without a copy, if that is possible */
 static void ktcp_tx_begin_zc(struct ktcp_conn *conn)
 {
@@ -363,17 +202,6 @@ static struct kofi_soft_op *ktcp_tx_next_op(struct ktcp_conn *conn)
 	return op;
 }
 
-/* All responses to reads before a save have been sent; false: the connection is over */
-static bool ktcp_response_save(struct ktcp_conn *conn, struct ktcp_response *response)
-{
-	if (!(response->flags & TCP_WIRE_SAVE))
-		return true;
-	if (!kofi_rma_save(&response->rma, response->flags & TCP_WIRE_COMMIT))
-		return true;
-	conn->failed = ktcp_conn_violated(conn, KTCP_BAD_ACCESS);
-	return false;
-}
-
 /* Is a response the next message?  If not, tx->op is the operation whose turn it is, or NULL */
 static bool ktcp_tx_responses_next(struct ktcp_conn *conn)
 {
@@ -385,16 +213,6 @@ static bool ktcp_tx_responses_next(struct ktcp_conn *conn)
 	if (tx->responded)
 		tx->op = ktcp_tx_next_op(conn);
 	return !tx->op;
-}
-
-/* Return true if the read is to be refused: its target was none, or has ended since the request */
-static bool ktcp_response_is_refused(const struct ktcp_conn *conn, struct ktcp_response *response)
-{
-	if (!response->reason && conn->refuses && unlikely(kofi_rma_is_recalled(&response->rma))) {
-		kofi_rma_put(&response->rma);
-		response->reason = TCP_WIRE_REFUSED_ACCESS;
-	}
-	return response->reason;
 }
 
 /* Fill in the header of a refusal, and forget the refusal */

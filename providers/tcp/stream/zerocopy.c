@@ -201,6 +201,24 @@ void ktcp_zc_end(struct ktcp_zc *zc, bool sent)
 	ktcp_zc_complete(NULL, &zc->ubuf, true);
 }
 
+/* TCP has let go of the pages of a message; @conn may go afterwards */
+static void ktcp_zc_let_go(struct ktcp_conn *conn, struct ktcp_zc *zc, int err)
+{
+	struct ktcp_response *response;
+
+	conn->tx.zcs--;
+	if (zc->kind == KTCP_TX_OP) {
+		conn->tx.lent--;
+		ktcp_op_put(&container_of(zc, struct ktcp_op, zc)->soft, err);
+	} else {
+		response = container_of(zc, struct ktcp_response, zc);
+		list_del(&response->entry);
+		kofi_rma_return(&response->rma, &response->loan);
+		ktcp_response_done(conn, response, err);
+		kofi_soft_ep_put(conn->soft);
+	}
+}
+
 /**
  * ktcp_zc_reap() - End the messages whose pages TCP has let go of
  * @conn: the connection, with ktcp_conn.token held
@@ -222,7 +240,7 @@ void ktcp_zc_reap(struct ktcp_conn *conn)
 		if (acked && zc->lent)
 			atomic_long_inc(READ_ONCE(zc->copied) ? &ktcp_zc_copied :
 								&ktcp_zc_whole);
-		ktcp_tx_let_go(conn, zc, acked ? 0 : conn->err ? : ECONNRESET);
+		ktcp_zc_let_go(conn, zc, acked ? 0 : conn->err ? : ECONNRESET);
 	}
 }
 
