@@ -24,8 +24,6 @@ static void hook_map_request(const struct kofi_hook_obj *pep,
 	const struct kofi_hook_fabric *root = pep->root;
 
 	kofi_hook_add_caps(pep->caps & root->hook->caps, info);
-	if (!info->fabric_attr)
-		return;
 	kfree(info->fabric_attr->prov_name);
 	info->fabric_attr->prov_name = kstrdup(root->prov_name, GFP_ATOMIC);
 }
