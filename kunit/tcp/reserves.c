@@ -14,6 +14,8 @@
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
+#include <net/inet_hashtables.h>
+#include <net/inet_sock.h>
 #include <net/sock.h>
 #include "rdm.h"
 
@@ -253,6 +255,19 @@ static void no_request_comes_in_an_emergency(struct kunit *test)
 	vt_accept(test, &end, NULL, 0);
 }
 
+/* The endpoint's socket, with a reference, by that of its peer */
+static struct sock *other_end(struct kunit *test, const struct socket *peer)
+{
+	const struct inet_sock *inet = inet_sk(peer->sk);
+	struct sock *sk;
+
+	sk = __inet_lookup_established(&init_net, init_net.ipv4.tcp_death_row.hashinfo,
+				       inet->inet_saddr, inet->inet_sport, inet->inet_daddr,
+				       ntohs(inet->inet_dport), LOOPBACK_IFINDEX, 0);
+	KUNIT_ASSERT_NOT_NULL(test, sk);
+	return sk;
+}
+
 /* The kernel counts the sockets that may use its reserves */
 static void the_end_of_a_connection_gives_the_reserves_back(struct kunit *test)
 {
@@ -260,6 +275,7 @@ static void the_end_of_a_connection_gives_the_reserves_back(struct kunit *test)
 	struct emergency *emergency;
 	struct vt_end end = {};
 	struct socket *sock;
+	struct sock *sk;
 	int before;
 
 	KUNIT_ASSERT_EQ(test, set(&vt_ep(test, vt_of(test)->info)->fid, 1), 0);
@@ -268,11 +284,15 @@ static void the_end_of_a_connection_gives_the_reserves_back(struct kunit *test)
 	sock = dials(test, &end, 1, &emergency);
 	KUNIT_EXPECT_EQ(test, static_key_count(&memalloc_socks_key.key), before + 1);
 	emergency_over(test, emergency);
+	sk = other_end(test, sock);
 	vt_close(test, &end.ep->fid);
 	peer_leave(test, sock);
-	while (static_key_count(&memalloc_socks_key.key) != before && time_before(jiffies, late))
+	while ((static_key_count(&memalloc_socks_key.key) != before ||
+		refcount_read(&sk->sk_refcnt) != 1) && time_before(jiffies, late))
 		fsleep(10 * USEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, static_key_count(&memalloc_socks_key.key), before);
+	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 1);
+	sock_put(sk);
 }
 
 static struct kunit_case reserves_cases[] = {
