@@ -81,6 +81,8 @@ static void an_atomic_operation_is_over_when_it_is_answered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic->ioc[0].addr, 0x1000);
 	KUNIT_EXPECT_EQ(test, atomic->ioc[0].count, 1);
 	KUNIT_EXPECT_EQ(test, atomic->ioc[0].key, 0x2000);
+	KUNIT_EXPECT_NULL(test, memchr_inv(&atomic->ioc[1], 0,
+					   sizeof(*atomic) - sizeof(atomic->ioc[0])));
 	KUNIT_EXPECT_MEMEQ(test, (u64 *)(atomic + 1), &values[0], 8);
 	KUNIT_EXPECT_MEMEQ(test, (u64 *)(atomic + 1) + 1, &values[2], 8);
 	vt_none(test, bed->us.tx);
