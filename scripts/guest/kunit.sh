@@ -2,29 +2,22 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # Load each KUnit module, print its suites' KTAP, unload everything, look for
-# leaks. Lines "#module NAME" and "#check ok|not ok TEXT" are for
-# scripts/stages/kunit and scripts/check.
+# leaks. Each check besides the suites is a result of its own; a line "# module NAME" stands in
+# front of the suites of a module. The exit status is 0 whatever the results.
 #
 # SUITES="kofi_core_test ..." takes some modules only, ONLY="cq msg*" only the
 # suites and cases with these words, which may be patterns, in their names or in
-# suite.case. Then lines "#suite NAME" tell which suites there are. DEVICE=siw runs
-# on siw0, made here, in a guest that has been started without rxe0. REMOVALS=N is how
-# often a device is removed under load, default 10, or 1 where DEVICE is set. PROV=loop
-# loads another provider than verbs, and has the suites for any provider check that one.
+# suite.case. DEVICE=siw runs on siw0, made here, in a guest that has been started without
+# rxe0. REMOVALS=N is how often a device is removed under load, default 10, or 1 where DEVICE is
+# set. PROV=loop loads another provider than verbs, and has the suites for any provider check
+# that one.
 
 # shellcheck source=scripts/guest/leaks.sh
 . /kofi/guest/leaks.sh
+# shellcheck source=scripts/guest/cases.sh
+. /kofi/guest/cases.sh
 # shellcheck disable=SC1091 # written by scripts/vm or scripts/uml
 . /kofi/boot.conf
-
-check()
-{
-	if [ "$1" -eq 0 ]; then
-		echo "#check ok $2"
-	else
-		echo "#check not ok $2"
-	fi
-}
 
 # enter_other_net: start a process in a network namespace of its own
 enter_other_net()
@@ -144,25 +137,24 @@ choose()
 run_some()
 {
 	list_cases "$1" >/tmp/cases
-	awk '!said[$1]++ { print "#suite " $1 }' /tmp/cases
 	set -f
 	choose </tmp/cases >/tmp/filters
 	set +f
 	[ -s /tmp/filters ] || return 0
-	echo "#module $1"
+	echo "# module $1"
 	while read -r glob; do
 		[ ! -d "/sys/module/$1" ] || forget_results "$1"
 		printf %s "$glob" >$kunit/filter_glob
-		load "$1" || check 1 "$1 loads for $glob"
+		load "$1" || verdict "$1 loads for $glob" 1
 		new_results
 	done </tmp/filters
 }
 
 run_all()
 {
-	echo "#module $1"
+	echo "# module $1"
 	load "$1"
-	check $? "$1 loads"
+	verdict "$1 loads" $?
 	new_results
 }
 
@@ -189,7 +181,7 @@ unload_all()
 		[ $# -eq 0 ] || rmmod "$@"
 		for name in "$@"; do
 			[ ! -e "/sys/module/$name" ] || continue
-			check 0 "$name unloads"
+			verdict "$name unloads" 0
 			progress=1
 		done
 	done
@@ -198,7 +190,7 @@ unload_all()
 		refcnt "$name"
 		[ -z "$refcnt" ] || {
 			echo "in use: $refcnt"
-			check 1 "$name unloads"
+			verdict "$name unloads" 1
 			stuck=1
 		}
 	done
@@ -210,11 +202,11 @@ delete_device()
 {
 	if [ "$2" -ne 0 ]; then
 		echo "not tried, a module has not let go of it"
-		check 1 "$1 can be deleted"
+		verdict "$1 can be deleted" 1
 		return
 	fi
 	rdma link delete "$1"
-	check $? "$1 can be deleted"
+	verdict "$1 can be deleted" $?
 }
 
 # report_left: what belongs to the kernel and not to a module does not go with it, so
@@ -222,29 +214,30 @@ delete_device()
 report_left()
 {
 	! grep -hs '^kworker/R-kofi' /proc/[0-9]*/comm
-	check $? "no workqueue is left"
+	verdict "no workqueue is left" $?
 	[ -r /proc/slabinfo ] && ! grep '^kofi' /proc/slabinfo
-	check $? "no slab cache is left"
+	verdict "no slab cache is left" $?
 }
 
 report_leaks()
 {
 	! leaks_found
-	check $? "no memory is leaked"
+	verdict "no memory is leaked" $?
 }
 
 mkdir /tmp/seen
+plan
 other_net=''
 if [ -n "$DEVICE" ]; then
 	/kofi/guest/rxe.sh "$DEVICE"
-	check $? "${DEVICE}0 comes up"
+	verdict "${DEVICE}0 comes up" $?
 fi
 # What counts allocations makes some itself, and warns when these are let fail.
 case " $SUITES " in
 *" kofi_nth_test "* | *" kofi_core_test "*) echo 0 >/proc/sys/vm/mem_profiling ;;
 esac
 modprobe "kofi_${PROV%%;*}"
-check $? "kofi_${PROV%%;*} loads"
+verdict "kofi_${PROV%%;*} loads" $?
 for ko in /kofi/*_test.ko; do
 	name=${ko##*/} name=${name%.ko}
 	case " ${SUITES:-$name} " in
@@ -266,3 +259,4 @@ released=$?
 [ -z "$DEVICE" ] || delete_device "${DEVICE}0" $released
 [ -z "$other_net" ] || kill "$other_net"
 ! leaks_watched || report_leaks
+exit 0

@@ -1,13 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Turn the output of scripts/guest/kunit.sh into results, one per KUnit case
-# and one per "#check" line: "pass|fail|skip <TAB> name <TAB> text".
+# Turn KTAP into results, "pass|fail|skip <TAB> name <TAB> text": one per case of a KUnit suite, whose
+# name is suite.case, and one per result that is not nested (scripts/guest/cases.sh). One KTAP output may
+# stand behind another.
+# What stands in front of a result belongs to it. Where that is not nested, it is the lines that begin
+# with "# " or, if there are none, all.
 # A suite that stops short of its plan is a failure of the case that ran, if one of that
-# case's expectations had failed, else of its own; a module without a suite is one, too.
+# case's expectations had failed, else of its own; a module ("# module NAME", of
+# scripts/guest/kunit.sh) without a suite is one, too.
 
 function emit(verdict, name, text)
 {
 	printf "%s\t%s\t%s\n", verdict, name, text
+}
+
+# take NAME TEXT: the result that this line is
+function take(name, text)
+{
+	if ($1 == "not")
+		emit("fail", name, text)
+	else if (sub(/.* # SKIP */, ""))
+		emit("skip", name, $0)
+	else
+		emit("pass", name)
 }
 
 function end_suite()
@@ -49,19 +64,10 @@ function case_name(s)
 	return s
 }
 
-/^#module / {
+/^# module / {
 	end_module()
-	module = $2
+	module = $3
 	suites = 0
-	next
-}
-
-/^#check / {
-	verdict = ($2 == "ok") ? "pass" : "fail"
-	sub(/^#check (not )?ok /, "")
-	emit(verdict, $0, verdict == "fail" ? words : "")
-	words = ""
-	nwords = 0
 	next
 }
 
@@ -82,39 +88,38 @@ suite != "" && /^    1\.\.[0-9]+/ {
 
 suite != "" && /^    (not )?ok [0-9]+/ {
 	cases++
-	verdict = "pass"
-	if ($1 == "not") {
-		verdict = "fail"
-		failed++
-	} else if (/ # SKIP/) {
-		verdict = "skip"
-		text = $0
-		sub(/.* # SKIP */, "", text)
-	}
-	emit(verdict, suite "." case_name($0), verdict == "pass" ? "" : text)
+	failed += $1 == "not"
+	take(suite "." case_name($0), text)
 	text = ""
 	next
 }
 
 /^(not )?ok [0-9]+ / {
-	if ($1 == "not" && failed == 0)
-		emit("fail", case_name($0), "the suite failed outside its cases")
+	name = case_name($0)
+	ends_suite = name == suite
 	end_suite()
-	words = ""
+	if (!ends_suite)
+		take(name, why == "" ? words : why)
+	else if ($1 == "not" && failed == 0)
+		emit("fail", name, "the suite failed outside its cases")
+	why = words = ""
 	nwords = 0
 	next
 }
 
-# What stands between two results belongs to the second one. A console has much more.
+# A console has much more than what belongs to a case.
 suite != "" && !/KTAP version|# Subtest:|: pass:[0-9]+ fail:/ && length(text) < 8000 {
 	line = $0
 	sub(/^ */, "", line)
 	text = text (text == "" ? "" : "\037") line
 }
 
-# What stands before a check, outside the suites, belongs to it: the leak
-# report. Its beginning is enough.
-suite == "" && !/^KTAP version|^1\.\./ && nwords < 40 {
+suite == "" && /^# / && length(why) < 8000 {
+	why = why (why == "" ? "" : "\037") substr($0, 3)
+}
+
+# The beginning of a leak report is enough.
+suite == "" && !/^KTAP version|^1\.\.|^# / && nwords < 40 {
 	words = words (nwords++ ? "\037" : "") $0
 }
 
