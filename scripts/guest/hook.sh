@@ -6,31 +6,22 @@
 # delays and breaks off, by seeds.
 #
 # usage: hook.sh [SEEDS]; hook.sh list
-# Prints "case NAME: ok" or "case NAME: FAILED: WHY" for each; exits 1 if one failed.
+# Prints KTAP; exits 1 if a case failed.
 # shellcheck disable=SC2317  # cases are called by name
 
-cases="post trace getinfo refusal again delay errors failures unload"
-if [ "$1" = list ]; then
-	echo "$cases" | tr ' ' '\n'
-	exit 0
-fi
+list()
+{
+	printf '%s\n' post trace getinfo refusal again delay errors failures unload
+}
 
+[ "$1" != list ] || { list; exit; }
+# shellcheck source=scripts/guest/cases.sh
+. /kofi/guest/cases.sh
 # shellcheck source=scripts/guest/pingpong.sh
 . /kofi/guest/pingpong.sh
 
 tracing=/sys/kernel/tracing
 rules=/sys/kernel/debug/kofi_hook_fault
-failed=0
-
-verdict()
-{
-	if [ "$2" -eq 0 ]; then
-		echo "case $1: ok"
-	else
-		echo "case $1: FAILED: $3"
-		failed=1
-	fi
-}
 
 # run_both HOOKS: client and server over loop with these hooks; $outcome says how it ended
 run_both()
@@ -49,12 +40,10 @@ case_post()
 	echo 1 >"$tracing/events/kofi/kofi_post/enable"
 	echo 1 >"$tracing/events/kofi/kofi_done/enable"
 	echo >"$tracing/trace"
-	run_both ""
-	status=$?
+	run_both "" || fail "$outcome"
 	echo 0 >"$tracing/events/kofi/enable"
 	messages=$(awk '/ messages intact/ { n += $1 } END { print n + 0 }' /tmp/kernel)
 	joined
-	verdict post "$status" "$outcome"
 }
 
 # joined: each completion in the trace has its call, and each of $messages its receive
@@ -63,7 +52,7 @@ joined()
 	kofi-join "$tracing/trace" | tee /tmp/joined | sed 's/^/    /'
 	awk -v n="$messages" '$1 == "recv" { ok = n > 0 && $2 >= n }
 		END { exit !(ok && / 0 completions without a call/) }' /tmp/joined ||
-		{ status=1; outcome="posts and completions do not join: $(cat /tmp/joined)"; }
+		fail "posts and completions do not join: $(cat /tmp/joined)"
 }
 
 # Each message is sent, or injected, and received; either side says how many were intact
@@ -71,8 +60,7 @@ case_trace()
 {
 	echo 1 >"$tracing/events/kofi_hook/enable"
 	echo >"$tracing/trace"
-	run_both ofi_hook_trace
-	status=$?
+	run_both ofi_hook_trace || fail "$outcome"
 	echo 0 >"$tracing/events/kofi_hook/enable"
 	grep -c 'kofi_hook_call: .*op=\(send\|inject\) .* ret=0 ns=[0-9]' "$tracing/trace" >/tmp/sends
 	grep -c 'kofi_hook_call: .*op=recv .* ret=0' "$tracing/trace" >/tmp/recvs
@@ -82,17 +70,15 @@ case_trace()
 	read -r ended </tmp/done
 	echo "    traced: $sends sends, $recvs receives, $ended completions without an error"
 	messages=$(awk '/ messages intact/ { n += $1 } END { print n + 0 }' /tmp/kernel)
-	[ "$status" -ne 0 ] || { [ "$sends" -ge "$messages" ] && [ "$recvs" -ge "$messages" ] &&
+	{ [ "$sends" -ge "$messages" ] && [ "$recvs" -ge "$messages" ] &&
 		[ "$messages" -gt 0 ] && [ "$ended" -ge "$messages" ]; } ||
-		{ status=1; outcome="$messages messages are not all in the trace"; }
+		fail "$messages messages are not all in the trace"
 	joined
-	verdict trace "$status" "$outcome"
 }
 
 # What fi_getinfo() leaves out, and why
 case_getinfo()
 {
-	status=1
 	echo 1 >"$tracing/events/kofi/kofi_getinfo/enable"
 	echo >"$tracing/trace"
 	if pingpong_start role=server addr=192.0.2.1 prov=loop 2>/dev/null; then
@@ -102,15 +88,13 @@ case_getinfo()
 	echo 0 >"$tracing/events/kofi/kofi_getinfo/enable"
 	grep 'kofi_getinfo: ' "$tracing/trace" | tail -n 1 >/tmp/getinfo
 	sed 's/^/    /' /tmp/getinfo
-	! grep -q 'prov=loop .* ret=-61 left out: loop loop 192\.0\.2\.1: not an address of this network' \
-		/tmp/getinfo || status=0
-	verdict getinfo "$status" "the trace does not name the reason: $(cat /tmp/getinfo)"
+	grep -q 'prov=loop .* ret=-61 left out: loop loop 192\.0\.2\.1: not an address of this network' \
+		/tmp/getinfo || fail "the trace does not name the reason: $(cat /tmp/getinfo)"
 }
 
 # Which call of a client is refused
 case_refusal()
 {
-	status=1
 	echo 'ret < 0' >"$tracing/events/kofi/filter"
 	echo 1 >"$tracing/events/kofi/enable"
 	echo >"$tracing/trace"
@@ -122,8 +106,8 @@ case_refusal()
 	echo clear >"$rules/rules"
 	grep -v '^#' "$tracing/trace" >/tmp/refused
 	sed 's/^/    /' /tmp/refused
-	! grep -q 'kofi_open: prov=ofi_hook_fault class=[a-z]* fid=.* ret=-12' /tmp/refused || status=0
-	verdict refusal "$status" "the trace has no refused call"
+	grep -q 'kofi_open: prov=ofi_hook_fault class=[a-z]* fid=.* ret=-12' /tmp/refused ||
+		fail "the trace has no refused call"
 }
 
 # fired: did any rule?
@@ -132,7 +116,7 @@ fired()
 	grep -qv ': 0 of' "$rules/rules"
 }
 
-# survives NAME CQ RULE: for each seed the client does not notice
+# survives CQ RULE: for each seed the client does not notice
 survives()
 {
 	seed=0
@@ -140,26 +124,20 @@ survives()
 	while [ "$seed" -lt "$seeds" ]; do
 		seed=$((seed + 1))
 		echo clear >"$rules/rules"
-		echo "$3" >"$rules/rules"
+		echo "$2" >"$rules/rules"
 		echo "$seed" >"$rules/seed"
-		if ! run_both ofi_hook_fault "$2"; then
-			verdict "$1" 1 "seed $seed, rule $3: $outcome"
-			return
-		fi
+		run_both ofi_hook_fault "$1" || { fail "seed $seed, rule $2: $outcome"; return; }
 		fired && hits=$((hits + 1))
 	done
-	echo "    $3: $hits of $seeds seeds had something go wrong"
-	[ "$hits" -gt 0 ]
-	verdict "$1" $? "rule $3 never fired"
+	echo "    $2: $hits of $seeds seeds had something go wrong"
+	[ "$hits" -gt 0 ] || fail "rule $2 never fired"
 }
 
-# notices NAME RULE...: one thing goes wrong, later each time; the client says so, and ends.
+# notices RULE...: one thing goes wrong, later each time; the client says so, and ends.
 # A connection that ends behind the last operation is no loss to anybody, and so may be
 # unnoticed, but not each time.
 notices()
 {
-	name=$1
-	shift
 	for rule; do
 		after=0
 		hits=0
@@ -175,7 +153,7 @@ notices()
 			ended=$?
 			case $outcome in
 			"no end"* | *"cannot be unloaded" | *"did not load")
-				verdict "$name" 1 "rule $rule, after $after: $outcome"
+				fail "rule $rule, after $after: $outcome"
 				return ;;
 			esac
 			fired || break # there is no later place
@@ -183,51 +161,45 @@ notices()
 			case $rule in
 			*shutdown*) continue ;;
 			esac
-			verdict "$name" 1 "rule $rule, after $after: nobody noticed"
+			fail "rule $rule, after $after: nobody noticed"
 			return
 		done
 		echo "    $rule: noticed $hits times"
-		[ "$hits" -gt 0 ] || { verdict "$name" 1 "rule $rule was never noticed"; return; }
+		[ "$hits" -gt 0 ] || { fail "rule $rule was never noticed"; return; }
 	done
-	verdict "$name" 0
 }
 
 case_again()
 {
-	survives again poll "any again chance=200"
+	survives poll "any again chance=200"
 }
 
 case_delay()
 {
-	survives delay callback "any delay 5 chance=50"
+	survives callback "any delay 5 chance=50"
 }
 
 case_errors()
 {
-	notices errors "tx error 5" "rx error 12" "open error 12" "connect error 101" \
+	notices "tx error 5" "rx error 12" "open error 12" "connect error 101" \
 		"accept error 12"
 }
 
 case_failures()
 {
-	notices failures "tx fail 5" "any shutdown"
+	notices "tx fail 5" "any shutdown"
 }
 
 # The last case: what failed half way has left no reference
 case_unload()
 {
-	status=0
 	for m in kofi_hook_trace kofi_hook_fault kofi_loop kofi; do
-		rmmod "$m" || { status=1; outcome="$m is still in use"; }
+		rmmod "$m" || fail "$m is still in use"
 	done
-	verdict unload "$status" "$outcome"
 }
 
 seeds=${1:-3}
 ITER=5
 LIMIT=60
 modprobe -a kofi_loop kofi_hook_trace kofi_hook_fault || exit 1
-for case in $cases; do
-	"case_$case"
-done
-exit $failed
+run_cases

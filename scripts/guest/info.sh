@@ -5,11 +5,12 @@
 # can: reasons, objects, JSON.
 #
 # usage: info.sh; info.sh list
-# Prints "case NAME: ok" or "case NAME: FAILED: WHY" for each; exits 1 if one failed. JSON is left
-# in /host, where there is a program that can check it.
+# Prints KTAP; exits 1 if a case failed. JSON is left in /host, where there is a program that can
+# check it.
 # shellcheck disable=SC2317  # cases are called by name
 
-if [ "$1" = list ]; then
+list()
+{
 	cat <<-END
 	usage fi_info's options are there
 	short the short form is fi_info's
@@ -24,20 +25,15 @@ if [ "$1" = list ]; then
 	parameters -e prints parameters of modules
 	json --json prints what -v, -l, -o and --why do
 	END
-	exit 0
-fi
+}
 
+[ "$1" != list ] || { list; exit; }
+# shellcheck source=scripts/guest/cases.sh
+. /kofi/guest/cases.sh
 # shellcheck source=scripts/guest/pingpong.sh
 . /kofi/guest/pingpong.sh
 
 info=kofi-info
-failed=0
-
-# fail REASON: the case has failed; the first reason counts
-fail()
-{
-	why=${why:-$*}
-}
 
 # expect FILE PATTERN...: each is in a line of the file
 expect()
@@ -242,14 +238,4 @@ case_json()
 
 modprobe kofi_loop
 modprobe kofi_tcp
-for name in $(sh "$0" list | sed 's/ .*//'); do
-	why=''
-	"case_$name"
-	if [ -z "$why" ]; then
-		echo "case $name: ok"
-	else
-		echo "case $name: FAILED: $(echo "$why" | tr '\n' ' ')"
-		failed=1
-	fi
-done
-exit $failed
+run_cases

@@ -5,13 +5,13 @@
 # list, and each case here tries a line of it as nobody.
 #
 # usage: nobody.sh; nobody.sh list
-#        nobody.sh ipv6off; nobody.sh list-ipv6off    in a guest booted with ipv6.disable=1
-# Prints "case NAME: ok" or "case NAME: FAILED: WHY" for each; exits 1 if one failed.  An oops is
-# for whoever reads the console.
+#        nobody.sh ipv6off; nobody.sh list ipv6off    in a guest booted with ipv6.disable=1
+# Prints KTAP; exits 1 if a case failed. An oops is in the console.
 # shellcheck disable=SC2317  # cases are called by name
 
-case $1 in
-list)
+list()
+{
+	[ $where = everywhere ] || { list_ipv6off; return; }
 	cat <<-END
 	family a question for the family loads kofi.ko and nothing else
 	absent a provider, or one below a layer, that is not there is not loaded
@@ -20,25 +20,25 @@ list)
 	shut debugfs, parameters and addresses of objects are not for nobody
 	strangers connections that keep silent, stop half-way or send rubbish keep no module loaded
 	END
-	exit
-	;;
-list-ipv6off)
+}
+
+list_ipv6off()
+{
 	cat <<-END
 	ipv6off an IPv6 address gives no result where the machine was booted without IPv6
 	ipv6left IPv4 and the rest go on there
 	END
-	exit
-	;;
+}
+
+where=everywhere
+case " $* " in
+*" ipv6off "*) where=ipv6off ;;
 esac
+[ "$1" != list ] || { list; exit; }
+# shellcheck source=scripts/guest/cases.sh
+. /kofi/guest/cases.sh
 
 info=/bin/kofi-info
-failed=0
-
-# fail REASON: the case has failed; the first reason counts
-fail()
-{
-	why=${why:-$*}
-}
 
 # as_nobody COMMAND: its output, and what it says, are in /tmp/ours
 as_nobody()
@@ -95,13 +95,15 @@ case_questions()
 		'-s 0.0.0.0' '-n 0.0.0.0' '-s ::' '-n ::' '-n 255.255.255.255' '-n ff02::1%lo'; do
 		for prov in loop tcp verbs; do
 			as_nobody timeout 60 "$info" "$arguments" -p "$prov"
-			[ $? -lt 124 ] || fail "$arguments -p $prov: exit $?"
+			code=$?
+			[ $code -lt 124 ] || fail "$arguments -p $prov: exit $code"
 		done
 	done
 	! as_nobody unshare -n "$info" -v || fail "nobody may have a network"
 	as_nobody unshare -Urn true || fail "nobody has no user namespace"
 	as_nobody unshare -Urn "$info" -v
-	[ $? -lt 124 ] || fail "in a user namespace: exit $?"
+	code=$?
+	[ $code -lt 124 ] || fail "in a user namespace: exit $code"
 	rmmod kofi_verbs || fail "something is still open"
 }
 
@@ -178,15 +180,4 @@ case_ipv6left()
 
 echo nobody:x:65534:65534:nobody:/:/bin/sh >>/etc/passwd
 echo nogroup:x:65534: >>/etc/group
-cases=$(sh "$0" "list${1:+-$1}" | sed 's/ .*//')
-for name in $cases; do
-	why=''
-	"case_$name"
-	if [ -z "$why" ]; then
-		echo "case $name: ok"
-	else
-		echo "case $name: FAILED: $(echo "$why" | tr '\n' ' ')"
-		failed=1
-	fi
-done
-exit $failed
+run_cases

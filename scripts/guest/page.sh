@@ -9,8 +9,11 @@
 #
 # usage: page.sh PAGE
 #        page.sh --list PAGE	names the cases, one for each section with commands
-# Prints "case NAME: ok" or "case NAME: FAILED: WHY" for each; exits 1 if one failed. Commands are
-# shown, indented, with the last lines of what they print.
+# Prints KTAP; exits 1 if a case failed. Commands are shown, indented, with the last lines of what
+# they print.
+
+# shellcheck source=scripts/guest/cases.sh
+. "${0%/*}/cases.sh"
 
 list=0
 [ "$1" != --list ] || { list=1; shift; }
@@ -115,26 +118,20 @@ if [ $list -eq 1 ]; then
 	sed 's/^[0-9]* //' "$parts/sections"
 	exit
 fi
-failed=0
+plan "$(wc -l <"$parts/sections")"
 while read -r section name title; do
-	why=
-	[ ! -d /sys/module/kofi ] || why="kofi is loaded before the first command"
+	[ ! -d /sys/module/kofi ] || fail "kofi is loaded before the first command"
 	script "$section" >"$parts/script"
 	echo "    # $title"
-	sh "$parts/script" </dev/null || why="${why:-exit $?}"
+	sh "$parts/script" </dev/null || fail "exit $?"
 	for n in $(blocks "$section"); do
 		sed 's/^/    $ /' "$parts"/*-"$n".sh
 		[ ! -e "$parts/out.$n" ] || tail -n 8 "$parts/out.$n" | sed 's/^/    /'
 	done
-	why=${why:-$(compare "$section" | head -n 1)}
-	left=$(reset)
-	why=${why:-$left}
-	if [ -z "$why" ]; then
-		echo "case $name: ok"
-	else
-		echo "case $name: FAILED: $why: $(cat "$parts"/out.* 2>/dev/null | tail -n 3 | tr '\n' ' ')"
-		failed=1
-	fi
+	fail "$(compare "$section" | head -n 1)"
+	fail "$(reset)"
+	[ -z "$why" ] || why="$why: $(cat "$parts"/out.* 2>/dev/null | tail -n 3)"
+	verdict "$name"
 	rm -f "$parts"/out.*
 done <"$parts/sections"
 [ -s "$parts/sections" ] || { echo "there are no commands in $page"; failed=1; }

@@ -8,7 +8,7 @@
 # provider's module, d is rxe0, which in orders without it stays. As long as the client has objects open, the kernel refuses to
 # unload u and l, and messages go on; what was refused goes afterwards, in this order. The client
 # ends by itself when its device has gone.
-# Prints "case NAME: ok" or "case NAME: FAILED: WHY" for each; exits 1 if one failed.
+# Prints KTAP; exits 1 if a case failed.
 # shellcheck disable=SC2317  # cases are called by name
 
 orders='cul clu ucl ulc lcu luc'
@@ -32,26 +32,22 @@ orders_of()
 	[ "$1" != verbs ] || with_device cul ulc
 }
 
-if [ "$1" = list ]; then
+list()
+{
 	for lower in loop tcp verbs; do
 		for order in $(orders_of $lower); do
 			echo "unload-$lower-$order client, kofi_rxm, kofi_$lower and device go in this order"
 		done
 	done
 	echo "unload-race clients come while the modules go"
-	exit
-fi
+}
 
+[ "$1" != list ] || { list; exit; }
+# shellcheck source=scripts/guest/cases.sh
+. /kofi/guest/cases.sh
 dbg=/sys/kernel/debug/kofi_pingpong
-failed=0
 # Among what is busy a shell and its commands would wait for the only processor
 renice -n -20 $$ >/dev/null
-
-# fail REASON: the case has failed; the first reason counts
-fail()
-{
-	why=${why:-$*}
-}
 
 # shellcheck source=scripts/guest/leaks.sh
 . /kofi/guest/leaks.sh
@@ -157,7 +153,7 @@ goes()
 # go LOWER ORDER SIZE
 go()
 {
-	why='' left=''
+	left=''
 	start "$1" "$3"
 	! remove kofi || fail "kofi was unloaded"
 	rest=$2
@@ -173,16 +169,6 @@ go()
 	done
 	[ -e /sys/class/infiniband/rxe0 ] || /kofi/guest/rxe.sh || fail "rxe0 does not come back"
 	verdict "unload-$1-$2"
-}
-
-verdict()
-{
-	if [ -z "$why" ]; then
-		echo "case $1: ok"
-	else
-		echo "case $1: FAILED: $(echo "$why" | tr '\n' ' ')"
-		failed=1
-	fi
 }
 
 # clients: they come, some before and some after the modules have gone, and go in the middle
@@ -203,7 +189,7 @@ clients()
 # Modules go whenever the kernel lets them, and come again because a client names them
 race()
 {
-	why='' gone=0 stayed=0
+	gone=0 stayed=0
 	rm -f /tmp/clients.end
 	clients &
 	while kill -0 $! 2>/dev/null; do
@@ -228,6 +214,7 @@ race()
 
 # A packet, segments, a message on offer
 sizes='64 20000 200000'
+plan "$(list | wc -l)"
 for lower in loop tcp verbs; do
 	for order in $(orders_of $lower); do
 		size=${sizes%% *} sizes="${sizes#* } ${sizes%% *}"

@@ -51,6 +51,36 @@ result()
 	result_show "$@"
 }
 
+# results_of_cases LOG [PREFIX]: of each case of the list on stdin, "NAME" or "NAME WHAT IT SHOWS",
+# the result in LOG, which is KTAP. One that was never reached has none there.
+results_of_cases()
+{
+	local verdict name text
+
+	while IFS=$'\t' read -r verdict name text; do
+		result "$verdict" "$name" "$text"
+	done < <(awk -v see="; see $1" -v prefix="${2:-}" '
+		!list {
+			split($0, field, "\t")
+			if (verdict[field[2]] != "fail") {
+				verdict[field[2]] = field[1]
+				sub(/^[^\t]*\t[^\t]*\t/, "")
+				text[field[2]] = $0
+			}
+			next
+		}
+		{
+			name = $1
+			if (!(name in verdict)) {
+				verdict[name] = "fail"
+				text[name] = "was not run"
+			}
+			sub(/ /, ": ")
+			printf "%s\t%s\t%s\n", verdict[name], prefix $0,
+				verdict[name] == "pass" ? "" : text[name] see
+		}' <(awk -f "$KOFI_TOP/scripts/lib/ktap.awk" "$1") list=1 -)
+}
+
 result_show()
 {
 	local text=${3:-}
