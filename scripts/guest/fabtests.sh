@@ -5,13 +5,12 @@
 # libfabric of this guest, or that of /kofi/files/libfabric; and against itself over loop.
 #
 # usage: fabtests.sh; fabtests.sh list; RUNS="RUN..." has these runs alone, and loop
-# Prints "case NAME: ok" or "case NAME: FAILED: WHY" for each; exits 1 if one failed. A case is ok
-# when both ends end well and each has checked as many contents as it has to.
+# Prints KTAP; exits 1 if a case failed. A case is ok when both ends end well and each has checked as
+# many contents as it has to.
 
 A=10.77.0.1
 LIMIT=${LIMIT:-45}
 dbg=/sys/kernel/debug/kofi_fabtests
-failed=0
 # Of most tests; how much is checked follows from it
 COUNTS="sizes=1024 iterations=100 window=16 verify=1"
 
@@ -97,7 +96,8 @@ cases()
 
 runs=${RUNS:-tcp-1.17 tcp-2.1 tcp-2.6 verbs-1.17 rxm_tcp-1.17 rxm_tcp-2.1 rxm_verbs-1.17}
 
-if [ "$1" = list ]; then
+list()
+{
 	for run in $runs; do
 		for role in server client; do
 			cases "$run" | awk -v run="$run" -v role="$role" '{
@@ -107,25 +107,11 @@ if [ "$1" = list ]; then
 	done
 	cases loop | awk '{ name = $1; sub(/[^ ]+ [^ ]+ [^ ]+ /, ""); printf "loop/%s both ends in the kernel, %s\n", name, $0 }'
 	echo "unload the modules can be removed"
-	exit
-fi
-
-# verdict NAME: ok if $why is empty
-verdict()
-{
-	if [ -z "$why" ]; then
-		echo "case $1: ok"
-	else
-		echo "case $1: FAILED: $why"
-		failed=1
-	fi
 }
 
-# fail REASON: the first one counts
-fail()
-{
-	why=${why:-$(echo "$*" | tr '\n' ' ')}
-}
+[ "$1" != list ] || { list; exit; }
+# shellcheck source=scripts/guest/cases.sh
+. /kofi/guest/cases.sh
 
 # peer_args WORD...: parameters of the module as options of the program
 peer_args()
@@ -249,7 +235,6 @@ one()
 {
 	cases "$1" >/tmp/cases
 	while read -r name server client words <&4; do
-		why=''
 		# shellcheck disable=SC2086 # several words
 		args=$(peer_args $words)
 		server=$(rma_checks "$server" server) client=$(rma_checks "$client" client)
@@ -267,6 +252,7 @@ one()
 
 echo "kernel $(uname -r), $(fi_info --version | tr '\n' ' ')"
 modprobe -a kofi kofi_tcp kofi_verbs kofi_loop || { echo "the modules did not load"; exit 1; }
+plan "$(list | wc -l)"
 # Of libfabric's ofi_rxm: as many peers as rxe's queues have room for, memory of this guest's size, and
 # tagged messages in packets of its own with 1.17
 export FI_UNIVERSE_SIZE=32 FI_OFI_RXM_MSG_RX_SIZE=128 FI_OFI_RXM_ENABLE_DYN_RBUF=0
@@ -282,9 +268,6 @@ for run in $runs; do
 done
 prov=loop version=2.6
 one loop both
-why=''
-if ! { rmmod kofi_rxm && rmmod kofi_loop && rmmod kofi_tcp && rmmod kofi_verbs && rmmod kofi; }; then
-	fail "see above"
-fi
-verdict unload
+rmmod kofi_rxm && rmmod kofi_loop && rmmod kofi_tcp && rmmod kofi_verbs && rmmod kofi
+verdict unload $? "see above"
 exit $failed

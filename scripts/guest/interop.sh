@@ -5,8 +5,7 @@
 # libfabric of this guest, or that of /kofi/files/libfabric, or with MACHINE=s390x that alone,
 # which is then for such a machine and has an emulator: for each plan
 # (kunit/interop/plan.c) first the kernel connects, then the process does. Prints a
-# table for each, a line "case NAME: ok" or "case NAME: FAILED: reason" for each case,
-# and what both ends had to say. Exits 0 only when all is well.
+# table for each, its cases as KTAP, and what both ends had to say. Exits 0 only when all is well.
 #
 # The ends count for themselves; a case is ok when both have counted the same and
 # neither has found anything wrong. If one end gives up, the other one does, too,
@@ -19,18 +18,6 @@ LIMIT=${LIMIT:-400}
 ITER=2
 SIZES=all
 dbg=/sys/kernel/debug/kofi_interop
-failed=0
-
-# verdict NAME STATUS REASON
-verdict()
-{
-	if [ "$2" -eq 0 ]; then
-		echo "case $1: ok"
-	else
-		echo "case $1: FAILED: $3"
-		failed=$((failed + 1))
-	fi
-}
 
 # kernel STEP
 kernel()
@@ -78,9 +65,7 @@ join_reports()
 		text = judge(by " " what, want)
 		printf "%-8s %-14s %6d %10d %10d\n", by, what,
 			n["/tmp/kernel", by " " what], bytes["/tmp/kernel", by " " what], bytes["/tmp/user", by " " what]
-		verdicts = verdicts "case " run "/" what "-by-" by ": " \
-			(text ? "FAILED: " text : "ok") "\n"
-		status += text != ""
+		print run "/" what "-by-" by, text >"/tmp/verdicts"
 	}
 	END {
 		printf "%-8s %-14s %6s %10s %10s\n", "by", "what", "times", "kernel B", "process B"
@@ -94,10 +79,10 @@ join_reports()
 		for (i = 1; i <= 2; i++)
 			for (j = 1; j <= last; j++)
 				row(by[i], what[j], 0)
-		printf "%s", verdicts
-		exit status
 	}' /tmp/kernel /tmp/user
-	failed=$((failed + $?))
+	while read -r name why; do
+		verdict "$name"
+	done </tmp/verdicts
 }
 
 # ended RUN CONNECTS KERNEL_STATUS USER_STATUS: both ends have come to their end.
@@ -373,6 +358,8 @@ tagged_rma()
 	fi
 }
 
+# shellcheck source=scripts/guest/cases.sh
+. /kofi/guest/cases.sh
 # shellcheck source=scripts/guest/pingpong.sh
 . /kofi/guest/pingpong.sh
 # shellcheck source=scripts/guest/capture.sh
@@ -388,6 +375,7 @@ ip link set dummy0 mtu 9000
 echo "kernel $(uname -r), $(fi_info --version | tr '\n' ' ')"
 modprobe -a kofi kofi_verbs kofi_tcp kofi_interop ||
 	{ echo "the modules did not load"; exit 1; }
+plan
 read -r from rest </proc/uptime
 libfabric=/kofi/files/libfabric
 loader="$libfabric/ld.so --inhibit-cache --library-path $libfabric"
@@ -428,4 +416,4 @@ if leaks_watched; then
 	! leaks_found
 	verdict leaks $? "see above"
 fi
-[ $failed -eq 0 ]
+exit $failed

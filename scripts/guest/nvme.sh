@@ -5,13 +5,15 @@
 # name, each of which begins without a controller and ends so.
 #
 # usage: nvme.sh CASE...; nvme.sh list KERNEL
-# Prints "case NAME: ok" or "case NAME: FAILED: WHY" for each; exits 1 if one failed.
+# Prints KTAP; the first case that fails is the last one, and the exit status 1.
 # shellcheck disable=SC2317  # cases are called by name
 
 # shellcheck source=scripts/guest/nvmet.sh
 . "${0%/*}/nvmet.sh"
 # shellcheck source=scripts/guest/leaks.sh
 . "${0%/*}/leaks.sh"
+# shellcheck source=scripts/guest/cases.sh
+. "${0%/*}/cases.sh"
 
 # How a controller is connected; reconnecting comes fast, so that cases are short.
 transport=${KOFI_NVME_TRANSPORT:-kofi}
@@ -23,9 +25,10 @@ esac
 dbg_fault=/sys/kernel/debug/kofi_hook_fault
 host=(--hostnqn="$hostnqn" --hostid="$hostid" --reconnect-delay=1 --ctrl-loss-tmo=120)
 
+# fail REASON: ends the case
 fail()
 {
-	echo "case $case: FAILED: $*"
+	echo "# $*"
 	# What a reader wants to see next
 	for c in /sys/class/nvme/nvme*; do
 		[ -e "$c/state" ] && echo "    ${c##*/}: $(cat "$c/state")"
@@ -568,15 +571,16 @@ modprobe -qa nvme_fabrics kofi_verbs ib_uverbs rdma_ucm || exit 1
 # What the target leaves unanswered need not take a minute
 echo 5 >/sys/module/nvme_core/parameters/admin_timeout
 modprobe kofi_nvme || { echo "kofi_nvme cannot be loaded; see the console"; exit 1; }
-bad=0
+plan $#
 for case in "$@"; do
 	(
 		target_up || fail "no target: is nvmet_rdma there?"
 		"case_$case"
 		target_down
-		echo "case $case: ok"
-	) || { bad=1; break; }
+		exit 0
+	)
+	verdict "$case" $? || break
 done
-[ ! -d /sys/module/kofi_nvme ] || [ $bad -eq 1 ] || rmmod kofi_nvme ||
-	{ echo "kofi_nvme stays in use"; bad=1; }
-exit $bad
+[ ! -d /sys/module/kofi_nvme ] || [ "$failed" -eq 1 ] || rmmod kofi_nvme ||
+	{ echo "kofi_nvme stays in use"; failed=1; }
+exit "$failed"

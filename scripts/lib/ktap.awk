@@ -107,16 +107,6 @@ suite != "" && /^    (not )?ok [0-9]+/ {
 	next
 }
 
-# Lines of scripts that print no KTAP yet
-/^case [^ ]+: (ok|FAILED: )/ {
-	name = $2
-	sub(/:$/, "", name)
-	verdict = $3
-	sub(/^case [^ ]+: FAILED: /, "")
-	emit(verdict == "FAILED:" ? "fail" : "pass", name, verdict == "FAILED:" ? $0 : "")
-	next
-}
-
 # A console has much more than what belongs to a case.
 suite != "" && !/KTAP version|# Subtest:|: pass:[0-9]+ fail:/ && length(text) < 8000 {
 	line = $0

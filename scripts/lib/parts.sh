@@ -158,7 +158,9 @@ part_results()
 
 	[[ $1 != *-* ]] || behind=${1#*-}
 	if [ "$1" = demo ]; then
-		part_demo_results "$2/log"
+		awk -f "$KOFI_TOP/scripts/lib/ktap.awk" "$2/log" | awk '
+			{ sub(/\trun /, "\tdemo.run_"); sub(/, [^\t]*/, ""); print }
+			END { if (NR != 8) print "fail\tdemo.runs\tgave " NR " results of 8" }'
 	else
 		guest_ktap "$2/log" "$2/console.log" "$3" | awk -f "$KOFI_TOP/scripts/lib/ktap.awk" |
 			sed "${behind:+s/\t\([a-z0-9_]*\)\./\t\1-$behind./; t; s/\t\([^\t]*\)/\t\1 ($behind)/}"
@@ -171,16 +173,4 @@ part_results()
 	esac
 	[ "$3" != 121 ] || part_last_case "$2" | tr '\n' '\037'
 	[ "$3" = 0 ] || { tr '\n' '\037' <"$2/err"; echo; }
-}
-
-# part_demo_results LOG: the verdicts of scripts/guest/demo.sh.
-part_demo_results()
-{
-	awk '/^run [0-9]: (ok|FAILED)/ {
-			text = $0
-			sub(/^run [0-9]: (ok|FAILED: )/, "", text)
-			printf "%s\tdemo.run_%d\t%s\n", $3 == "ok" ? "pass" : "fail", $2, text
-			runs++
-		}
-		END { if (runs != 8) print "fail\tdemo.runs\tgave " runs + 0 " results of 8" }' "$1"
 }
