@@ -55,7 +55,7 @@ leaks_names()
 leaks_report()
 {
 	[ -e $leaks_symbols ] || : >$leaks_symbols
-	awk 'FNR == NR { addr[n++] = $1 ""; name[$1] = $3 " " $4; next }
+	awk 'FILENAME == ARGV[1] { addr[n++] = $1 ""; name[$1] = $3 " " $4; next }
 		/\[<[0-9a-f]*>\] 0x[0-9a-f]*$/ {
 			a = substr($NF, 3)
 			for (i = n - 1; i >= 0 && addr[i] > a; i--)
