@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # The parts of "make check" (sourced, after lib.sh). A part is a test module, with another
-# device or provider behind a dash, or "demo": kofi_verbs_test, kofi_verbs_test-siw,
+# device or provider behind a dash, "insmod" or "demo": kofi_verbs_test, kofi_verbs_test-siw,
 # kofi_conformance_test-loop, "kofi_conformance_test-loop;ofi_hook_trace",
 # "kofi_conformance_test-siw;ofi_rxm", which is "verbs;ofi_rxm" on that device. Each runs in a
 # guest of its own.
@@ -22,6 +22,7 @@ parts_all()
 	# User-Mode Linux has no PCI devices
 	sed -n 's/^obj-m += \(kofi_.*_test\)\.o$/\1/p' "$KOFI_TOP"/kunit/*/Kbuild |
 		grep -vxE 'kofi_(verbs|p2p)_test'
+	echo insmod
 	echo demo
 }
 
@@ -94,7 +95,9 @@ part_cases()
 {
 	local folder
 
-	[ "$1" != demo ] || return 0
+	case $1 in
+	insmod | demo) return 0 ;;
+	esac
 	folder=$(part_folder "$1")
 	cases_of "$2" | awk -v folder="$folder" '$1 == folder'
 }
@@ -113,6 +116,7 @@ part_run()
 	shift 7
 	case $part in
 	demo) cmd="/kofi/guest/demo.sh" ;;
+	insmod) cmd="/kofi/guest/insmod.sh" rxe=(--no-rxe) ;;
 	kofi_tcp_test) cmd="PROV=tcp $cmd" rxe=(--no-rxe) ;;
 	kofi_rxm_test | *-siw) cmd="DEVICE=siw $cmd" rxe=(--no-rxe) ;;
 	*-siw\;*) cmd="DEVICE=siw PROV='verbs;${part#*;}' $cmd" rxe=(--no-rxe) ;;
@@ -121,9 +125,15 @@ part_run()
 	esac
 	rm -rf "${dir:?}"
 	mkdir -p "$dir"
-	"$KOFI_TOP/scripts/uml" --prepared "${dir%/*}/guest" --dir "$dir" "${rxe[@]}" "$@" \
-		--timeout "$limit" --append "$append" \
+	KOFI_REPORTS=$(part_reports "$part") "$KOFI_TOP/scripts/uml" --prepared "${dir%/*}/guest" \
+		--dir "$dir" "${rxe[@]}" "$@" --timeout "$limit" --append "$append" \
 		--run "$cmd; rc=\$?$then; exit \$rc" >"$dir/log" 2>"$dir/err"
+}
+
+# part_reports PART: which reports of its kernel are of others, see scripts/lib/check-console
+part_reports()
+{
+	[ "$1" != insmod ] && echo "${KOFI_REPORTS:-}" || echo memory
 }
 
 # part_last_case DIR: how far its console shows that it came.
@@ -161,6 +171,8 @@ part_results()
 		awk -f "$KOFI_TOP/scripts/lib/ktap.awk" "$2/log" | awk '
 			{ sub(/\trun /, "\tdemo.run_"); sub(/, [^\t]*/, ""); print }
 			END { if (NR != 8) print "fail\tdemo.runs\tgave " NR " results of 8" }'
+	elif [ "$1" = insmod ]; then
+		awk -f "$KOFI_TOP/scripts/lib/ktap.awk" "$2/log" | sed 's/\t/&insmod./'
 	else
 		guest_ktap "$2/log" "$2/console.log" "$3" | awk -f "$KOFI_TOP/scripts/lib/ktap.awk" |
 			sed "${behind:+s/\t\([a-z0-9_]*\)\./\t\1-$behind./; t; s/\t\([^\t]*\)/\t\1 ($behind)/}"

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Load each of our modules while each allocation on the way fails once (tools/insmod-nth). It is
+# refused with ENOMEM, or can be unloaded like any other; nothing of it is left, neither memory nor
+# what would keep it from being loaded.
+#
+# usage: insmod.sh; insmod.sh list
+# A case is a module, the last one what all loads have lost. Modules of tests, and clients that need
+# a peer to load, have none.
+# Prints KTAP; exits 1 if a case failed.
+
+# shellcheck source=scripts/guest/cases.sh
+. "$(dirname "$0")/cases.sh"
+# shellcheck source=scripts/guest/leaks.sh
+. "$(dirname "$0")/leaks.sh"
+
+list()
+{
+	for module in kofi kofi_loop kofi_tcp kofi_verbs kofi_rxm kofi_hook_trace kofi_hook_fault \
+		kofi_hook_p2p kofi_kfi; do
+		echo "$module each allocation of its load fails once"
+	done
+	echo "memory none is lost by a load that failed"
+}
+
+# try MODULE
+try()
+{
+	modprobe "$1" || { fail "it does not load with memory"; return; }
+	rmmod "$1"
+	insmod-nth "/kofi/$1.ko" "$1" >/tmp/insmod || fail "$(tail -n 3 /tmp/insmod | tr '\n' ' ')"
+	tail -n 1 /tmp/insmod
+	modprobe "$1" || fail "it does not load afterwards"
+	modprobe -r "$1" || fail "it cannot be unloaded afterwards"
+}
+
+if [ "${1:-}" = list ]; then
+	list
+	exit
+fi
+
+for what in failslab fail_page_alloc; do
+	echo N >/sys/kernel/debug/$what/ignore-gfp-wait
+	echo 0 >/sys/kernel/debug/$what/verbose
+done
+echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
+# A cache whose entry in sysfs cannot be made loses the name of that entry.
+leaks_others=sysfs_slab_add
+# What counts allocations makes some itself, and warns when these are let fail.
+echo 0 >/proc/sys/vm/mem_profiling
+plan "$(list | wc -l)"
+for case in $(list | sed 's/ .*//'); do
+	if [ "$case" = memory ]; then
+		! leaks_found || fail "see above"
+	else
+		try "$case"
+	fi
+	verdict "$case"
+done
+exit $failed
