@@ -4,7 +4,7 @@
  *
  *	case side unit round value operations
  *
- * value is nanoseconds or bytes for all operations together; scripts/figures/ratios.awk
+ * value is nanoseconds or bytes for all operations together; scripts/figures/ratios
  * computes ratios of the values.
  *
  * Locking: commands come one at a time, and no reader runs meanwhile: main.c holds
