@@ -47,6 +47,7 @@ run_cases()
 	plan $#
 	for case; do
 		"case_$case"
+		[ $? -ne 127 ] || fail "case_$case, or a command of it, is missing"
 		verdict "$case"
 	done
 	return $failed
