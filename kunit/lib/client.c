@@ -78,6 +78,28 @@ void vt_free_later(struct kunit *test, struct fi_info *info)
 }
 EXPORT_SYMBOL_GPL(vt_free_later);
 
+struct fi_info *vt_dup(struct kunit *test, const struct fi_info *info)
+{
+	struct fi_info *copy = fi_dupinfo(info);
+
+	KUNIT_ASSERT_NOT_NULL(test, copy);
+	vt_free_later(test, copy);
+	return copy;
+}
+EXPORT_SYMBOL_GPL(vt_dup);
+
+struct fi_info *vt_allocinfo(struct kunit *test, const char *prov)
+{
+	struct fi_info *hints = fi_allocinfo();
+
+	KUNIT_ASSERT_NOT_NULL(test, hints);
+	vt_free_later(test, hints);
+	hints->fabric_attr->prov_name = kstrdup(prov, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, hints->fabric_attr->prov_name);
+	return hints;
+}
+EXPORT_SYMBOL_GPL(vt_allocinfo);
+
 void vt_open_info(struct kunit *test, struct fi_info *info)
 {
 	struct vt *vt = vt_of(test);
@@ -130,6 +152,17 @@ void vt_listen(struct kunit *test, struct fid_eq *eq)
 					 &vt->name_len), 0);
 }
 EXPORT_SYMBOL_GPL(vt_listen);
+
+struct fid_mr *vt_reg(struct kunit *test, void *buf, size_t len, u64 access)
+{
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, len, access, 0, 0, 0, &mr, NULL),
+			0);
+	vt_adopt(test, &mr->fid);
+	return mr;
+}
+EXPORT_SYMBOL_GPL(vt_reg);
 
 MODULE_DESCRIPTION("What KUnit suites of kOFI share that are clients");
 MODULE_AUTHOR("the kOFI authors");

@@ -181,6 +181,10 @@ void vt_close(struct kunit *test, struct fid *fid);
 /* The case has closed the object by fi_close() */
 void vt_closed(struct kunit *test, const struct fid *fid);
 void vt_free_later(struct kunit *test, struct fi_info *info);
+/* A copy, which is freed with the case */
+struct fi_info *vt_dup(struct kunit *test, const struct fi_info *info);
+/* Hints for a provider, which are freed with the case */
+struct fi_info *vt_allocinfo(struct kunit *test, const char *prov);
 
 /* client.c: objects */
 /* Fabric and domain of an info, which becomes the case's */
@@ -190,6 +194,8 @@ struct vt_cq *vt_cq(struct kunit *test, const struct vt_kind *kind,
 		    size_t size);
 struct fid_ep *vt_ep(struct kunit *test, struct fi_info *info);
 void vt_listen(struct kunit *test, struct fid_eq *eq);
+/* A region of the case's domain */
+struct fid_mr *vt_reg(struct kunit *test, void *buf, size_t len, u64 access);
 
 /* rdm.c: endpoints without connections */
 struct fid_av *vt_av(struct kunit *test, u64 flags);
@@ -226,6 +232,8 @@ void vt_no_event_for(struct kunit *test, struct fid_eq *eq, int ms);
 struct fi_info *vt_connreq(struct kunit *test, union vt_event *event);
 void vt_accept(struct kunit *test, struct vt_end *end, const void *data,
 	       size_t len);
+/* Opens the end, and asks for a connection; returns the request */
+struct fi_info *vt_dial(struct kunit *test, struct vt_end *end);
 /* Binds an endpoint that is open to its queues, and sets its options */
 void vt_end_bind(struct kunit *test, struct vt_end *end);
 /* The same, and enables it */
@@ -258,6 +266,8 @@ void vt_fill(void *buf, size_t len, u8 seed);
 bool vt_filled(const void *buf, size_t len, u8 seed);
 void vt_recv(struct kunit *test, struct vt_end *end, void *buf, size_t len,
 	     void *context);
+/* To address 0, the peer */
+void vt_send(struct kunit *test, struct vt_end *end, const void *buf, size_t len, void *context);
 
 /* Operations are told apart by numbers */
 static inline void *vt_ctx(unsigned long nr)

@@ -202,3 +202,9 @@ void vt_recv(struct kunit *test, struct vt_end *end, void *buf, size_t len,
 			0);
 }
 EXPORT_SYMBOL_GPL(vt_recv);
+
+void vt_send(struct kunit *test, struct vt_end *end, const void *buf, size_t len, void *context)
+{
+	KUNIT_ASSERT_EQ(test, fi_send(end->ep, buf, len, NULL, 0, context), 0);
+}
+EXPORT_SYMBOL_GPL(vt_send);

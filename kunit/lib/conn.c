@@ -155,6 +155,14 @@ struct fi_info *vt_connreq(struct kunit *test, union vt_event *event)
 }
 EXPORT_SYMBOL_GPL(vt_connreq);
 
+struct fi_info *vt_dial(struct kunit *test, struct vt_end *end)
+{
+	vt_client(test, end, &vt_default_kind);
+	vt_connect(test, end, NULL, 0);
+	return vt_connreq(test, NULL);
+}
+EXPORT_SYMBOL_GPL(vt_dial);
+
 void vt_accept(struct kunit *test, struct vt_end *end, const void *data,
 	       size_t len)
 {

@@ -11,7 +11,9 @@
 #ifndef _KUNIT_PATIENCE_H
 #define _KUNIT_PATIENCE_H
 
+#include <linux/completion.h>
 #include <linux/errno.h>
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -35,6 +37,12 @@
 									\
 	ktime_before(ktime_get(), __late) ? __ret : -ETIMEDOUT;		\
 })
+
+/* Returns true if it is completed in time */
+static inline bool vt_completed(struct completion *done)
+{
+	return wait_for_completion_timeout(done, msecs_to_jiffies(VT_PATIENCE_MS));
+}
 
 static inline ssize_t vt_cq_sread(struct fid_cq *cq, void *buf, size_t count,
 				  const void *cond)
