@@ -34,13 +34,10 @@ static struct fi_info *atomic_hints(struct kunit *test)
 static void vt_atomic_join(struct kunit *test, struct vt_atomic *atomic,
 			   u64 access, const struct fi_info *hints)
 {
-	vt_serve(test, AF_INET, hints);
-	vt_join(test, &atomic->pair, &vt_default_kind);
+	vt_serve_pair(test, hints, &atomic->pair);
 	atomic->target = vt_buf(test, 64);
 	atomic->own = vt_buf(test, 64);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, atomic->target, 64,
-					access, 0, 0, 0, &atomic->mr, NULL), 0);
-	vt_adopt(test, &atomic->mr->fid);
+	atomic->mr = vt_reg(test, atomic->target, 64, access);
 }
 
 static ssize_t post_put(struct vt_atomic *atomic, u64 value, enum fi_op op,

@@ -133,13 +133,10 @@ static void static_data_of_a_module_carries_messages(struct kunit *test)
 	u8 *in = vt_buf(test, sizeof(vt_module_data));
 	struct vt_pair pair = {};
 
-	vt_serve(test, AF_INET, NULL);
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, NULL, &pair);
 	vt_fill(vt_module_data, sizeof(vt_module_data), 5);
 	vt_recv(test, &pair.b, in, sizeof(vt_module_data), vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, vt_module_data,
-				      sizeof(vt_module_data), NULL, 0,
-				      vt_ctx(2)), 0);
+	vt_send(test, &pair.a, vt_module_data, sizeof(vt_module_data), vt_ctx(2));
 
 	vt_done(test, pair.b.rx, vt_ctx(1));
 	vt_done(test, pair.a.tx, vt_ctx(2));
@@ -154,8 +151,7 @@ static void a_receive_reports_its_buffer_and_no_data(struct kunit *test)
 	struct vt_pair pair = {};
 	struct vt_comp comp;
 
-	vt_serve(test, AF_INET, NULL);
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, NULL, &pair);
 	for (recv = vt_recvs; recv->name; recv++) {
 		KUNIT_ASSERT_EQ(test, vt_post(pair.b.ep, recv, &x), 0);
 		KUNIT_ASSERT_EQ(test, vt_post_flags(pair.a.ep, VT_SENDMSG, &x, 0), 0);

@@ -33,8 +33,7 @@ static void post_sends(struct kunit *test, struct vt_end *end)
 	int i;
 
 	for (i = 0; i < VT_POSTED; i++)
-		KUNIT_ASSERT_EQ(test, fi_send(end->ep, buf, 5000, NULL, 0,
-					      vt_ctx(i)), 0);
+		vt_send(test, end, buf, 5000, vt_ctx(i));
 }
 
 static void join(struct kunit *test, struct vt_end *a, struct vt_end *b)
@@ -105,9 +104,7 @@ static void reach_nobody(struct kunit *test, struct vt_end *end,
 static void reach_requested(struct kunit *test, struct vt_end *end,
 			    struct vt_end *peer)
 {
-	vt_client(test, peer, &vt_default_kind);
-	vt_connect(test, peer, NULL, 0);
-	vt_end_open(test, end, vt_connreq(test, NULL), &vt_default_kind);
+	vt_end_open(test, end, vt_dial(test, peer), &vt_default_kind);
 	post_receives(test, end);
 }
 
@@ -187,11 +184,9 @@ static void reach_shut_down(struct kunit *test, struct vt_end *end,
 static void reach_left(struct kunit *test, struct vt_end *end,
 		       struct vt_end *peer)
 {
-	union vt_event event;
-
 	reach_connected(test, end, peer);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(peer->ep, 0), 0);
-	vt_event(test, end->eq, FI_SHUTDOWN, &event);
+	vt_event(test, end->eq, FI_SHUTDOWN, NULL);
 }
 
 static void reach_broken(struct kunit *test, struct vt_end *end,
@@ -201,7 +196,7 @@ static void reach_broken(struct kunit *test, struct vt_end *end,
 
 	join(test, end, peer);
 	vt_recv(test, end, buf, 8, vt_ctx(0));
-	KUNIT_ASSERT_EQ(test, fi_send(peer->ep, buf, 5000, NULL, 0, NULL), 0);
+	vt_send(test, peer, buf, 5000, NULL);
 	vt_failed(test, end->rx);
 }
 
@@ -329,19 +324,16 @@ static void a_closed_endpoint_leaves_nothing_on_shared_queues(struct kunit *test
 		vt_recv(test, &other.b, buf + 8, 8, vt_ctx(i));
 	}
 	for (i = 0; i < 4; i++) {
-		KUNIT_ASSERT_EQ(test, fi_send(end.a.ep, buf + 16, 8, NULL, 0,
-					      vt_ctx(1)), 0);
+		vt_send(test, &end.a, buf + 16, 8, vt_ctx(1));
 		vt_done(test, end.a.tx, vt_ctx(1));
-		KUNIT_ASSERT_EQ(test, fi_send(other.a.ep, buf + 16, 8, NULL, 0,
-					      vt_ctx(2)), 0);
+		vt_send(test, &other.a, buf + 16, 8, vt_ctx(2));
 		vt_done(test, other.a.tx, vt_ctx(2));
 	}
 
 	vt_close(test, &end.b.ep->fid);
 
 	for (i = 4; i < 8; i++) {
-		KUNIT_ASSERT_EQ(test, fi_send(other.a.ep, buf + 16, 8, NULL, 0,
-					      vt_ctx(2)), 0);
+		vt_send(test, &other.a, buf + 16, 8, vt_ctx(2));
 		vt_done(test, other.a.tx, vt_ctx(2));
 	}
 	for (i = 0; i < 8; i++)

@@ -37,9 +37,7 @@ static void accepting_end_of_a_link_local_connection_has_its_scope(struct kunit 
 	info = vt_connreq(test, NULL);
 	KUNIT_EXPECT_EQ(test, scope_of(info->src_addr), scope);
 	KUNIT_EXPECT_EQ(test, scope_of(info->dest_addr), scope);
-	again = fi_dupinfo(info);
-	KUNIT_ASSERT_NOT_NULL(test, again);
-	vt_free_later(test, again);
+	again = vt_dup(test, info);
 	vt_end_open(test, &server, info, &vt_default_kind);
 	KUNIT_ASSERT_EQ(test, fi_getname(&server.ep->fid, &name, &len), 0);
 	KUNIT_EXPECT_EQ(test, name.sin6_scope_id, scope);
@@ -148,13 +146,9 @@ static void a_new_link_address_of_the_peer_is_a_shutdown(struct kunit *test)
 	const struct sockaddr_in *name = (void *)&vt_of(test)->name;
 	struct vt_pair pair = {};
 	struct neighbour *neigh;
-	union vt_event event;
 
-	vt_serve(test, AF_INET, NULL);
-	vt_join(test, &pair, &vt_default_kind);
-	neigh = kunit_kzalloc(test, sizeof(*neigh) + sizeof(name->sin_addr),
-			      GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, neigh);
+	vt_serve_pair(test, NULL, &pair);
+	neigh = vt_buf(test, sizeof(*neigh) + sizeof(name->sin_addr));
 	neigh->tbl = &arp_tbl;
 	neigh->dev = ip_dev_find(&init_net, name->sin_addr.s_addr);
 	KUNIT_ASSERT_NOT_NULL(test, neigh->dev);
@@ -168,8 +162,8 @@ static void a_new_link_address_of_the_peer_is_a_shutdown(struct kunit *test)
 		vt_ping(test, &pair.a, &pair.b);
 		return;
 	}
-	vt_event(test, pair.a.eq, FI_SHUTDOWN, &event);
-	vt_event(test, pair.b.eq, FI_SHUTDOWN, &event);
+	vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
+	vt_event(test, pair.b.eq, FI_SHUTDOWN, NULL);
 	vt_no_event(test, pair.a.eq);
 	vt_no_event(test, pair.b.eq);
 }
@@ -201,10 +195,7 @@ static void an_accept_followed_by_a_close_is_no_refusal(struct kunit *test)
 	vt_serve(test, AF_INET, NULL);
 
 	for (i = 0; i < 8; i++) {
-		vt_client(test, &pair.a, &vt_default_kind);
-		vt_connect(test, &pair.a, NULL, 0);
-		vt_end_open(test, &pair.b, vt_connreq(test, NULL),
-			    &vt_default_kind);
+		vt_end_open(test, &pair.b, vt_dial(test, &pair.a), &vt_default_kind);
 		KUNIT_ASSERT_EQ(test, fi_accept(pair.b.ep, NULL, 0), 0);
 		vt_end_close(test, &pair.b);
 		expect_short_life(test, &pair.a);

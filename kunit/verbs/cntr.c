@@ -51,11 +51,8 @@ static int wait_for(struct vt_end *end, u64 threshold)
 /* A case that may use remote memory */
 static void serve(struct kunit *test)
 {
-	struct fi_info *hints = vt_hints(test);
+	struct fi_info *hints = vt_rma_hints(test);
 
-	hints->caps = FI_MSG | FI_RMA;
-	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
-				      FI_MR_PROV_KEY;
 	vt_serve(test, AF_INET, hints);
 }
 
@@ -76,8 +73,7 @@ static void send_some(struct kunit *test, struct vt_end *from,
 
 	post_recvs(test, to, NR_OPS);
 	for (i = 0; i < NR_OPS; i++)
-		KUNIT_ASSERT_EQ(test, fi_send(from->ep, buf, 100, NULL, 0,
-					      vt_ctx(i)), 0);
+		vt_send(test, from, buf, 100, vt_ctx(i));
 }
 
 /* Memory of the other end for fi_write() and fi_read() */
@@ -85,10 +81,7 @@ static struct fid_mr *expose(struct kunit *test, void *buf, size_t len)
 {
 	struct fid_mr *mr;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, len,
-					FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0,
-					0, &mr, NULL), 0);
-	vt_adopt(test, &mr->fid);
+	mr = vt_reg(test, buf, len, FI_REMOTE_READ | FI_REMOTE_WRITE);
 	return mr;
 }
 
@@ -135,8 +128,7 @@ static void queue_full_of_silent_sends_comes_free(struct kunit *test)
 	for (round = 1; round <= 2; round++) {
 		post_recvs(test, &pair.b, depth);
 		for (i = 0; i < depth; i++)
-			KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL,
-						      0, NULL), 0);
+			vt_send(test, &pair.a, buf, 8, NULL);
 		KUNIT_ASSERT_EQ(test, wait_for(&pair.a, round * depth), 0);
 		for (i = 0; i < depth; i++)
 			vt_done(test, pair.b.rx, vt_ctx(depth - 1 - i));

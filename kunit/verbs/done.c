@@ -51,10 +51,7 @@ static struct vt_request *vt_request(struct kunit *test)
 
 static void vt_finished(struct kunit *test, struct vt_request *request)
 {
-	unsigned long limit = msecs_to_jiffies(VT_PATIENCE_MS);
-
-	KUNIT_ASSERT_NE(test, wait_for_completion_timeout(&request->finished,
-							  limit), 0);
+	KUNIT_ASSERT_TRUE(test, vt_completed(&request->finished));
 	KUNIT_EXPECT_EQ(test, atomic_read(&request->calls), 1);
 }
 
@@ -92,15 +89,10 @@ static void the_end_of_a_key_is_told(struct kunit *test)
 	struct fid_mr *mr;
 
 	open_pair(test, &pair, test->param_value);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, vt_buf(test, 64),
-					64, FI_REMOTE_WRITE, 0, 0, 0, &mr,
-					NULL), 0);
-	vt_adopt(test, &mr->fid);
+	mr = vt_reg(test, vt_buf(test, 64), 64, FI_REMOTE_WRITE);
 	msg.data = fi_mr_key(mr);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, buf + 32, 32, NULL, 0,
-				      &rx->done), 0);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, buf + 32, 32, NULL, 0,
-				      &next->done), 0);
+	vt_recv(test, &pair.b, buf + 32, 32, &rx->done);
+	vt_recv(test, &pair.b, buf + 32, 32, &next->done);
 	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_COMPLETION |
 					 FI_REMOTE_INV), 0);
 	vt_finished(test, rx);
@@ -110,7 +102,7 @@ static void the_end_of_a_key_is_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rx->entry.len, 20);
 	KUNIT_EXPECT_EQ(test, rx->entry.data, msg.data);
 
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, NULL), 0);
+	vt_send(test, &pair.a, buf, 8, NULL);
 	vt_finished(test, next);
 	KUNIT_EXPECT_EQ(test, next->entry.flags, FI_MSG | FI_RECV);
 	KUNIT_EXPECT_EQ(test, next->entry.data, 0);
@@ -139,11 +131,9 @@ static void a_send_gives_the_place_of_its_registration_back(struct kunit *test)
 	for (i = 0; i < 3 * VT_DEPTH; i++) {
 		vt_request_init(tx);
 		vt_request_init(rx);
-		KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, buf, 8, NULL, 0,
-					      &rx->done), 0);
+		vt_recv(test, &pair.b, buf, 8, &rx->done);
 		KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
-		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0,
-					      &tx->done), 0);
+		vt_send(test, &pair.a, buf, 8, &tx->done);
 		vt_finished(test, tx);
 		vt_finished(test, rx);
 		KUNIT_EXPECT_EQ(test, tx->entry.flags, FI_MSG | FI_SEND);

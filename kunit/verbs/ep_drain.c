@@ -87,18 +87,15 @@ static void drain_post(struct kunit *test, struct vt_end *end)
 
 	for (nr = 1; nr <= VT_OPS; nr++) {
 		if (nr % 2)
-			KUNIT_ASSERT_EQ(test, fi_recv(end->ep, buf, 5000, NULL,
-						      0, vt_ctx(nr)), 0);
+			vt_recv(test, end, buf, 5000, vt_ctx(nr));
 		else
-			KUNIT_ASSERT_EQ(test, fi_send(end->ep, buf, 5000, NULL,
-						      0, vt_ctx(nr)), 0);
+			vt_send(test, end, buf, 5000, vt_ctx(nr));
 	}
 }
 
 static void everything_posted_has_completed(struct kunit *test)
 {
 	struct vt_pair pair = {};
-	union vt_event event;
 
 	vt_serve(test, AF_INET, NULL);
 	vt_join(test, &pair, test->param_value);
@@ -108,8 +105,8 @@ static void everything_posted_has_completed(struct kunit *test)
 
 	drain_expect_all(test, pair.a.tx);
 	drain_expect_shut(test, &pair.a);
-	vt_event(test, pair.a.eq, FI_SHUTDOWN, &event);
-	vt_event(test, pair.b.eq, FI_SHUTDOWN, &event);
+	vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
+	vt_event(test, pair.b.eq, FI_SHUTDOWN, NULL);
 	vt_close(test, &pair.a.ep->fid);
 	vt_no_event(test, pair.a.eq);
 }
@@ -251,8 +248,7 @@ static struct drain_request *drain_open_slow(struct kunit *test,
 
 	vt_serve(test, AF_INET, NULL);
 	vt_join(test, pair, &kind);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair->a.ep, vt_buf(test, 8), 8, NULL, 0,
-				      &request->done), 0);
+	vt_recv(test, &pair->a, vt_buf(test, 8), 8, &request->done);
 	return request;
 }
 
@@ -302,9 +298,7 @@ static struct drain_thread *drain_thread(struct kunit *test, struct fid_ep *ep,
 
 static void drain_join(struct kunit *test, struct completion *done)
 {
-	unsigned long limit = msecs_to_jiffies(VT_PATIENCE_MS);
-
-	KUNIT_ASSERT_NE(test, wait_for_completion_timeout(done, limit), 0);
+	KUNIT_ASSERT_TRUE(test, vt_completed(done));
 }
 
 static int drain_let_go(void *context)
@@ -428,8 +422,7 @@ static void what_waits_for_the_doorbell_completes(struct kunit *test)
 	struct vt_pair pair = {};
 	unsigned long seen = 0, nr;
 
-	vt_serve(test, AF_INET, NULL);
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, NULL, &pair);
 	for (nr = 1; nr <= 3; nr++) {
 		msg.context = vt_ctx(nr);
 		KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_MORE |

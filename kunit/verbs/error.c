@@ -69,15 +69,12 @@ static void a_message_that_is_too_long_ends_the_connection(struct kunit *test)
 {
 	u8 *out = vt_buf(test, 100), *in = vt_buf(test, 100);
 	struct vt_pair pair = {};
-	union vt_event event;
 	struct vt_comp comp;
 
-	vt_serve(test, AF_INET, NULL);
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, NULL, &pair);
 	memset(in, 0x5a, 100);
 	vt_recv(test, &pair.b, in, 50, vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, 100, NULL, 0, vt_ctx(2)),
-			0);
+	vt_send(test, &pair.a, out, 100, vt_ctx(2));
 
 	comp = vt_failed(test, pair.b.rx);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
@@ -88,8 +85,8 @@ static void a_message_that_is_too_long_ends_the_connection(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(2));
 	KUNIT_EXPECT_TRUE(test, peer_failed(test, comp.err));
 	KUNIT_EXPECT_EQ(test, comp.flags, FI_SEND | FI_MSG);
-	vt_event(test, pair.a.eq, FI_SHUTDOWN, &event);
-	vt_event(test, pair.b.eq, FI_SHUTDOWN, &event);
+	vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
+	vt_event(test, pair.b.eq, FI_SHUTDOWN, NULL);
 	KUNIT_EXPECT_EQ(test, in[50], 0x5a);
 	KUNIT_EXPECT_EQ(test, send8(&pair.a, out, 3), -ESHUTDOWN);
 }
@@ -98,21 +95,18 @@ static void a_message_that_is_too_long_by_packets_does_too(struct kunit *test)
 {
 	u8 *out = vt_buf(test, 20000), *in = vt_buf(test, 20000);
 	struct vt_pair pair = {};
-	union vt_event event;
 	struct vt_comp comp;
 
-	vt_serve(test, AF_INET, NULL);
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, NULL, &pair);
 	memset(in, 0x5a, 20000);
 	vt_recv(test, &pair.b, in, 10000, vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, 20000, NULL, 0,
-				      vt_ctx(2)), 0);
+	vt_send(test, &pair.a, out, 20000, vt_ctx(2));
 
 	KUNIT_EXPECT_EQ(test, vt_failed(test, pair.b.rx).err, FI_ETRUNC);
 	KUNIT_ASSERT_EQ(test, vt_wait(pair.a.tx, &comp), 1);
 	KUNIT_EXPECT_TRUE(test, peer_failed(test, comp.err));
-	vt_event(test, pair.a.eq, FI_SHUTDOWN, &event);
-	vt_event(test, pair.b.eq, FI_SHUTDOWN, &event);
+	vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
+	vt_event(test, pair.b.eq, FI_SHUTDOWN, NULL);
 	KUNIT_EXPECT_EQ(test, in[10000], 0x5a);
 }
 
@@ -132,7 +126,6 @@ static void others_on_the_same_queues_go_on(struct kunit *test)
 	struct vt_tally *sent = vt_tally(test), *got = vt_tally(test);
 	struct vt_pair bad = {}, good = {};
 	u8 *buf = vt_buf(test, 1024);
-	union vt_event event;
 
 	vt_serve(test, AF_INET, NULL);
 	bad.a.tx = vt_cq(test, &vt_default_kind, 0);
@@ -145,11 +138,10 @@ static void others_on_the_same_queues_go_on(struct kunit *test)
 	post_eight(test, &good, buf, 0);
 	vt_recv(test, &bad.b, buf + 512, 8, vt_ctx(50));
 	vt_recv(test, &bad.b, buf + 520, 8, vt_ctx(51));
-	KUNIT_ASSERT_EQ(test, fi_send(bad.a.ep, buf, 500, NULL, 0, vt_ctx(50)),
-			0);
+	vt_send(test, &bad.a, buf, 500, vt_ctx(50));
 	post_eight(test, &good, buf, 8);
-	vt_event(test, bad.a.eq, FI_SHUTDOWN, &event);
-	vt_event(test, bad.b.eq, FI_SHUTDOWN, &event);
+	vt_event(test, bad.a.eq, FI_SHUTDOWN, NULL);
+	vt_event(test, bad.b.eq, FI_SHUTDOWN, NULL);
 	post_eight(test, &good, buf, 16);
 
 	take(test, bad.a.tx, sent, 25);
@@ -186,15 +178,13 @@ KUNIT_ARRAY_PARAM_DESC(vt_ending, vt_endings, name);
 
 static void end_by(struct kunit *test, struct vt_pair *pair, enum vt_end_by by)
 {
-	union vt_event event;
-
 	if (by == VT_BY_SELF)
 		KUNIT_ASSERT_EQ(test, fi_shutdown(pair->b.ep, 0), 0);
 	else if (by == VT_BY_PEER)
 		KUNIT_ASSERT_EQ(test, fi_shutdown(pair->a.ep, 0), 0);
 	else
 		vt_close(test, &pair->a.ep->fid);
-	vt_event(test, pair->b.eq, FI_SHUTDOWN, &event);
+	vt_event(test, pair->b.eq, FI_SHUTDOWN, NULL);
 }
 
 static void posted_receives_are_cancelled_once(struct kunit *test)
@@ -205,8 +195,7 @@ static void posted_receives_are_cancelled_once(struct kunit *test)
 	struct vt_pair pair = {};
 	int i;
 
-	vt_serve(test, AF_INET, NULL);
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, NULL, &pair);
 	for (i = 0; i < 32; i++)
 		vt_recv(test, &pair.b, buf, 8, vt_ctx(i));
 
@@ -234,8 +223,7 @@ static void sends_nobody_received_are_cancelled_once(struct kunit *test)
 	struct vt_pair pair = {};
 	int posted;
 
-	vt_serve(test, AF_INET, NULL);
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, NULL, &pair);
 	for (posted = 0; posted < 32; posted++)
 		if (send8(&pair.b, buf, posted))
 			break;
@@ -268,11 +256,9 @@ static void traffic_in_flight_completes_once(struct kunit *test)
 		vt_recv(test, &pair.a, in, 20000, vt_ctx(i));
 	}
 	for (i = 0; i < 32; i++)
-		KUNIT_ASSERT_EQ(test, fi_send(pair.b.ep, out, 20000, NULL, 0,
-					      vt_ctx(i)), 0);
+		vt_send(test, &pair.b, out, 20000, vt_ctx(i));
 	for (i = 0; i < 32; i++)
-		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, 20000, NULL, 0,
-					      vt_ctx(i)), 0);
+		vt_send(test, &pair.a, out, 20000, vt_ctx(i));
 
 	end_by(test, &pair, param->by);
 
@@ -291,19 +277,13 @@ static void reads_in_flight_complete_once(struct kunit *test)
 	const struct vt_ending *param = test->param_value;
 	struct vt_tally *tally = vt_tally(test);
 	u8 *from = vt_buf(test, SZ_64K), *to = vt_buf(test, SZ_64K);
-	struct fi_info *hints = vt_hints(test);
+	struct fi_info *hints = vt_rma_hints(test);
 	struct vt_pair pair = {};
 	struct fid_mr *mr;
 	int i;
 
-	hints->caps = FI_MSG | FI_RMA;
-	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
-				      FI_MR_PROV_KEY;
-	vt_serve(test, AF_INET, hints);
-	vt_join(test, &pair, &vt_default_kind);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, from, SZ_64K,
-					FI_REMOTE_READ, 0, 0, 0, &mr, NULL), 0);
-	vt_adopt(test, &mr->fid);
+	vt_serve_pair(test, hints, &pair);
+	mr = vt_reg(test, from, SZ_64K, FI_REMOTE_READ);
 	for (i = 0; i < 16; i++)
 		KUNIT_ASSERT_EQ(test, fi_read(pair.b.ep, to, SZ_64K, NULL, 0,
 					      (uintptr_t)from, fi_mr_key(mr),
@@ -322,8 +302,7 @@ static void an_inject_that_fails_is_reported(struct kunit *test)
 	struct vt_pair pair = {};
 	struct vt_comp comp;
 
-	vt_serve(test, AF_INET, NULL);
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, NULL, &pair);
 	vt_recv(test, &pair.a, vt_buf(test, 8), 8, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, "x", 1, 0), 0);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
@@ -344,16 +323,14 @@ static void an_error_blocks_the_queue_until_it_is_read(struct kunit *test)
 	struct fi_cq_err_entry error = {};
 	struct fi_cq_data_entry entry;
 	struct vt_pair pair = {};
-	union vt_event event;
 	struct fid_cq *cq;
 
-	vt_serve(test, AF_INET, NULL);
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, NULL, &pair);
 	vt_recv(test, &pair.a, vt_buf(test, 8), 8, vt_ctx(1));
 	cq = pair.a.rx->cq;
 	KUNIT_EXPECT_EQ(test, fi_cq_readerr(cq, &error, 0), -EAGAIN);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
-	vt_event(test, pair.a.eq, FI_SHUTDOWN, &event);
+	vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
 
 	KUNIT_EXPECT_EQ(test, vt_cq_sread(cq, &entry, 1, NULL), -FI_EAVAIL);
 	KUNIT_EXPECT_EQ(test, fi_cq_read(cq, &entry, 1), -FI_EAVAIL);

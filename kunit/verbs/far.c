@@ -8,53 +8,38 @@
 
 #define VT_FAR_ACCESS	(FI_REMOTE_READ | FI_REMOTE_WRITE)
 
+struct fi_info *vt_far_hints(struct kunit *test)
+{
+	struct fi_info *hints = vt_rma_hints(test);
+
+	hints->mode = FI_RX_CQ_DATA;
+	return hints;
+}
+
 void vt_far_serve(struct kunit *test, struct vt_far *far)
 {
-	struct fi_info *hints = vt_hints(test);
+	struct fi_info *hints = vt_far_hints(test);
 
-	hints->caps = FI_MSG | FI_RMA;
-	hints->mode = FI_RX_CQ_DATA;
-	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
-				      FI_MR_PROV_KEY;
 	hints->tx_attr->size = far->size;
 	hints->tx_attr->iov_limit = far->iov_limit;
 	vt_serve(test, AF_INET, hints);
 }
 
-static void vt_far_open_end(struct kunit *test, struct vt_far *far)
-{
-	const struct vt_kind *kind = far->kind ? : &vt_default_kind;
-	struct vt_end *end = &far->pair.a;
-
-	end->info = vt_of(test)->info;
-	end->eq = vt_eq(test, 0);
-	end->tx = end->tx ? : vt_cq(test, kind, end->info->tx_attr->size +
-						end->info->rx_attr->size);
-	end->rw_ops = far->rw_ops;
-	end->ep = vt_ep(test, end->info);
-	if (far->cntr)
-		KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &far->cntr->fid,
-						 far->cntr_dirs), 0);
-	vt_end_enable(test, end, kind);
-}
-
 void vt_far_join(struct kunit *test, struct vt_far *far, size_t len)
 {
 	struct vt_pair *pair = &far->pair;
-	union vt_event event;
 
-	vt_far_open_end(test, far);
+	pair->a.rw_ops = far->rw_ops;
+	pair->a.cntrs[0] = (struct tb_cntr) { far->cntr, far->cntr_dirs };
+	vt_client(test, &pair->a, far->kind ? : &vt_default_kind);
 	vt_connect(test, &pair->a, NULL, 0);
 	vt_end_open(test, &pair->b, vt_connreq(test, NULL), &vt_default_kind);
 	vt_accept(test, &pair->b, NULL, 0);
-	vt_event(test, pair->a.eq, FI_CONNECTED, &event);
+	vt_event(test, pair->a.eq, FI_CONNECTED, NULL);
 
 	far->len = len;
 	far->target = vt_buf(test, len);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, far->target, len,
-					VT_FAR_ACCESS, 0, 0, 0, &far->mr, NULL),
-			0);
-	vt_adopt(test, &far->mr->fid);
+	far->mr = vt_reg(test, far->target, len, VT_FAR_ACCESS);
 }
 
 void vt_far_open(struct kunit *test, struct vt_far *far, size_t len)
@@ -91,11 +76,9 @@ static void vt_add_piece(struct vt_pieces *pieces, size_t offset, size_t len)
 
 static struct vt_pieces *vt_new_pieces(struct kunit *test, size_t count)
 {
-	struct vt_pieces *pieces = kunit_kzalloc(test, sizeof(*pieces),
-						 GFP_KERNEL);
+	struct vt_pieces *pieces = vt_buf(test, sizeof(*pieces));
 
-	KUNIT_ASSERT_NOT_NULL(test, pieces);
-	KUNIT_ASSERT_LE(test, count, VT_PIECES);
+	KUNIT_ASSERT_LE(test, count, VT_FAR_PIECES);
 	pieces->mem = vt_vmalloc(test, count * PAGE_SIZE);
 	sg_init_table(pieces->sgl, count);
 	return pieces;

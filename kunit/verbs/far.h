@@ -37,6 +37,8 @@ struct vt_far {
 	struct fid_mr		*mr;
 };
 
+/* As vt_rma_hints(), for writes with remote CQ data, too */
+struct fi_info *vt_far_hints(struct kunit *test);
 /* Domain and listener; what is set in @far counts */
 void vt_far_serve(struct kunit *test, struct vt_far *far);
 /* Connection and region */
@@ -49,7 +51,7 @@ static inline u64 vt_far_addr(const struct vt_far *far)
 	return (uintptr_t)far->target;
 }
 
-#define VT_PIECES	64
+#define VT_FAR_PIECES	64
 
 /**
  * struct vt_pieces - Local memory of pages that do not lie beside each other
@@ -64,9 +66,9 @@ struct vt_pieces {
 	u8			*mem;
 	size_t			count;
 	size_t			len;
-	struct kvec		kvec[VT_PIECES];
-	struct bio_vec		bvec[VT_PIECES];
-	struct scatterlist	sgl[VT_PIECES];
+	struct kvec		kvec[VT_FAR_PIECES];
+	struct bio_vec		bvec[VT_FAR_PIECES];
+	struct scatterlist	sgl[VT_FAR_PIECES];
 };
 
 u8 *vt_vmalloc(struct kunit *test, size_t len);

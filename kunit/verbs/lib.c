@@ -8,14 +8,19 @@
 
 struct fi_info *vt_hints(struct kunit *test)
 {
-	struct fi_info *hints = fi_allocinfo();
+	struct fi_info *hints = vt_allocinfo(test, "verbs");
 
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
 	hints->caps = FI_MSG;
 	hints->ep_attr->type = FI_EP_MSG;
-	hints->fabric_attr->prov_name = kstrdup("verbs", GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, hints->fabric_attr->prov_name);
+	return hints;
+}
+
+struct fi_info *vt_rma_hints(struct kunit *test)
+{
+	struct fi_info *hints = vt_hints(test);
+
+	hints->caps = FI_MSG | FI_RMA;
+	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
 	return hints;
 }
 
@@ -68,6 +73,12 @@ void vt_serve(struct kunit *test, int family, const struct fi_info *hints)
 	vt_listen(test, vt_eq(test, 0));
 }
 
+void vt_serve_pair(struct kunit *test, const struct fi_info *hints, struct vt_pair *pair)
+{
+	vt_serve(test, AF_INET, hints);
+	vt_join(test, pair, &vt_default_kind);
+}
+
 u64 vt_senddata(struct kunit *test, struct vt_end *end, void *buf, size_t len,
 		u64 data, void *context)
 {
@@ -76,7 +87,7 @@ u64 vt_senddata(struct kunit *test, struct vt_end *end, void *buf, size_t len,
 	KUNIT_ASSERT_EQ(test, ret, vt_has_data(test) ? 0 : -ENOSYS);
 	if (!ret)
 		return data;
-	KUNIT_ASSERT_EQ(test, fi_send(end->ep, buf, len, NULL, 0, context), 0);
+	vt_send(test, end, buf, len, context);
 	return 0;
 }
 
@@ -84,7 +95,6 @@ u64 vt_senddata(struct kunit *test, struct vt_end *end, void *buf, size_t len,
 void vt_not_taken(struct kunit *test, struct vt_end *end, void *context,
 		  int err)
 {
-	union vt_event event;
 	struct vt_comp comp;
 
 	KUNIT_ASSERT_EQ(test, vt_wait(end->tx, &comp), 1);
@@ -92,6 +102,6 @@ void vt_not_taken(struct kunit *test, struct vt_end *end, void *context,
 	/* Over iWARP it is done, or the end of TCP is in its way */
 	if (!vt_is_iwarp(test))
 		KUNIT_EXPECT_EQ(test, comp.err, err);
-	vt_event(test, end->eq, FI_SHUTDOWN, &event);
+	vt_event(test, end->eq, FI_SHUTDOWN, NULL);
 	vt_none(test, end->tx);
 }

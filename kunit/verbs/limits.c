@@ -179,7 +179,7 @@ static void lists_up_to_the_limit_and_no_longer(struct kunit *test)
 		.size		= list->size,
 		.iov_limit	= list->iov_limit,
 	};
-	struct vt_pieces *pieces = vt_pieces(test, VT_PIECES);
+	struct vt_pieces *pieces = vt_pieces(test, VT_FAR_PIECES);
 	size_t max;
 
 	vt_far_open_for(test, &far, pieces);
@@ -187,7 +187,7 @@ static void lists_up_to_the_limit_and_no_longer(struct kunit *test)
 			list->iov_limit);
 	max = limit_of_list(test, list);
 	KUNIT_ASSERT_GE(test, max, list->read ? 1 : list->iov_limit);
-	KUNIT_ASSERT_LT(test, max, VT_PIECES);
+	KUNIT_ASSERT_LT(test, max, VT_FAR_PIECES);
 
 	KUNIT_EXPECT_EQ(test, limit_post(&far, list, pieces, max + 1), -EINVAL);
 	KUNIT_ASSERT_EQ(test, limit_post(&far, list, pieces, max), 0);
@@ -209,9 +209,9 @@ static void a_buffer_of_vmalloc_counts_its_pages(struct kunit *test)
 	u64 addr, key;
 	u8 *buf;
 
-	vt_far_open(test, &far, VT_PIECES * PAGE_SIZE);
+	vt_far_open(test, &far, VT_FAR_PIECES * PAGE_SIZE);
 	max = limit_of_list(test, list);
-	KUNIT_ASSERT_LT(test, max, VT_PIECES);
+	KUNIT_ASSERT_LT(test, max, VT_FAR_PIECES);
 	buf = vt_vmalloc(test, (max + 1) * PAGE_SIZE);
 	ep = far.pair.a.ep;
 	addr = vt_far_addr(&far);

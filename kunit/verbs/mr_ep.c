@@ -63,12 +63,9 @@ static int vt_refresh(struct fid_mr *mr, void *buf, size_t len)
 static void vt_server_inject(struct kunit *test, struct vt_server *server,
 			     void *buf, size_t inject)
 {
-	struct fi_info *hints = vt_hints(test);
+	struct fi_info *hints = vt_rma_hints(test);
 
 	hints->tx_attr->inject_size = inject;
-	hints->caps = FI_MSG | FI_RMA;
-	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
-				      FI_MR_PROV_KEY;
 	vt_serve(test, AF_INET, hints);
 	/* An answer may overtake the completion of the question */
 	server->pair.a.rx = vt_cq(test, &vt_default_kind, 0);
@@ -95,8 +92,7 @@ static u64 vt_ask(struct kunit *test, struct vt_server *server)
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(server->mr), 0);
 	key = fi_mr_key(server->mr);
 	*(u64 *)server->note = key;
-	KUNIT_ASSERT_EQ(test, fi_send(server->pair.a.ep, server->note, 8, NULL,
-				      0, vt_ctx(3)), 0);
+	vt_send(test, &server->pair.a, server->note, 8, vt_ctx(3));
 	vt_done(test, server->pair.b.rx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, *(u64 *)(server->note + 16), key);
 	return key;
@@ -446,8 +442,7 @@ static void registrations_take_places_in_the_queue(struct kunit *test)
 	int i;
 
 	hints->tx_attr->size = 4;
-	vt_serve(test, AF_INET, hints);
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, hints, &pair);
 	for (i = 0; i < 5; i++) {
 		KUNIT_ASSERT_EQ(test, vt_open_mr(test, buf, 64, &mr[i]), 0);
 		KUNIT_ASSERT_EQ(test, fi_mr_bind(mr[i], &pair.a.ep->fid, 0), 0);

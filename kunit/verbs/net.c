@@ -64,8 +64,7 @@ static void namespace_without_an_address_is_the_reason(struct kunit *test)
 	struct fi_info *hints = vt_hints(test);
 	struct fi_reason *reason;
 
-	reason = kunit_kzalloc(test, sizeof(*reason), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, reason);
+	reason = vt_buf(test, sizeof(*reason));
 	hints->fabric_attr->net = other_net(test);
 
 	KUNIT_ASSERT_EQ(test, fi_getinfo_why(VT_API, NULL, 0, 0, hints, reason,
@@ -78,12 +77,10 @@ static void namespace_without_an_address_is_the_reason(struct kunit *test)
 /* An info carried over into a fabric of the other namespace */
 static void addresses_of_another_namespace_are_refused(struct kunit *test)
 {
-	struct fi_info *info = fi_dupinfo(vt_local(test, AF_INET, NULL));
+	struct fi_info *info = vt_dup(test, vt_local(test, AF_INET, NULL));
 	struct fid_pep *pep;
 	struct fid_ep *ep;
 
-	KUNIT_ASSERT_NOT_NULL(test, info);
-	vt_free_later(test, info);
 	info->fabric_attr->net = other_net(test);
 	vt_open_info(test, info);
 	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
@@ -95,10 +92,8 @@ static void addresses_of_another_namespace_are_refused(struct kunit *test)
 /* An info of the device, as if it had been found in a namespace of the case */
 static struct fi_info *info_in(struct kunit *test, struct vt_netns *netns)
 {
-	struct fi_info *info = fi_dupinfo(vt_local(test, AF_INET, NULL));
+	struct fi_info *info = vt_dup(test, vt_local(test, AF_INET, NULL));
 
-	KUNIT_ASSERT_NOT_NULL(test, info);
-	vt_free_later(test, info);
 	info->fabric_attr->net = netns->net;
 	return info;
 }
@@ -110,9 +105,8 @@ static void namespace_goes_with_fabric_and_domain_open(struct kunit *test)
 	struct fid_pep *pep;
 	struct fid_ep *ep;
 	struct fid_mr *mr;
-	u8 *buf = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	u8 *buf = vt_buf(test, PAGE_SIZE);
 
-	KUNIT_ASSERT_NOT_NULL(test, buf);
 	vt_open_info(test, info);
 	vt_eq(test, 0);
 	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),

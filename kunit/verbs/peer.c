@@ -47,10 +47,8 @@ static void peer_received(struct ib_cq *cq, struct ib_wc *wc)
 static void peer_wait(struct vt_peer *peer, enum rdma_cm_event_type want)
 {
 	struct kunit *test = peer->test;
-	unsigned long patience = msecs_to_jiffies(VT_PATIENCE_MS);
 
-	KUNIT_ASSERT_GT_MSG(test, wait_for_completion_timeout(&peer->event,
-							      patience), 0,
+	KUNIT_ASSERT_TRUE_MSG(test, vt_completed(&peer->event),
 			    "no event, waited for %s", rdma_event_msg(want));
 	KUNIT_ASSERT_EQ_MSG(test, peer->last, want, "%s",
 			    rdma_event_msg(peer->last));
@@ -145,14 +143,13 @@ static void peer_connect(struct vt_peer *peer, u8 reads)
 static void peer_join(struct vt_peer *peer, u8 reads)
 {
 	struct kunit *test = peer->test;
-	union vt_event event;
 
 	peer_connect(peer, reads);
 	peer->end.rw_ops = 1;
 	vt_end_open(test, &peer->end, vt_connreq(test, NULL), &vt_default_kind);
 	KUNIT_ASSERT_EQ(test, fi_accept(peer->end.ep, NULL, 0), 0);
 	peer_wait(peer, RDMA_CM_EVENT_ESTABLISHED);
-	vt_event(test, peer->end.eq, FI_CONNECTED, &event);
+	vt_event(test, peer->end.eq, FI_CONNECTED, NULL);
 }
 
 static struct vt_peer *peer_alloc(struct kunit *test)
@@ -253,7 +250,6 @@ struct vt_peer *vt_peer_saying(struct kunit *test, const void *data, u8 len)
 struct vt_peer *vt_peer_dial(struct kunit *test, int port, const void *data, u8 len)
 {
 	struct sockaddr_storage to = vt_of(test)->name;
-	unsigned long patience = msecs_to_jiffies(VT_PATIENCE_MS);
 	struct vt_peer *peer;
 
 	((struct sockaddr_in *)&to)->sin_port = htons(port);
@@ -261,7 +257,7 @@ struct vt_peer *vt_peer_dial(struct kunit *test, int port, const void *data, u8 
 	peer->said = data;
 	peer->said_len = len;
 	peer_connect(peer, 4);
-	KUNIT_ASSERT_GT(test, wait_for_completion_timeout(&peer->event, patience), 0);
+	KUNIT_ASSERT_TRUE(test, vt_completed(&peer->event));
 	return peer;
 }
 
@@ -285,18 +281,15 @@ void vt_peer_close(struct vt_peer *peer)
 static enum ib_wc_status peer_verdict(struct vt_peer *peer,
 				      enum ib_wc_status status)
 {
-	union vt_event event;
-
 	if (status == IB_WC_SUCCESS || !vt_is_iwarp(peer->test))
 		return status;
-	vt_event(peer->test, peer->end.eq, FI_SHUTDOWN, &event);
+	vt_event(peer->test, peer->end.eq, FI_SHUTDOWN, NULL);
 	return IB_WC_REM_ACCESS_ERR;
 }
 
 static enum ib_wc_status peer_do(struct vt_peer *peer, struct ib_send_wr *wr,
 				 size_t len)
 {
-	unsigned long patience = msecs_to_jiffies(VT_PATIENCE_MS);
 	struct kunit *test = peer->test;
 	int ret;
 
@@ -315,8 +308,7 @@ static enum ib_wc_status peer_do(struct vt_peer *peer, struct ib_send_wr *wr,
 	if (ret == -ENOTCONN && vt_is_iwarp(test))
 		return IB_WC_WR_FLUSH_ERR;
 	KUNIT_ASSERT_EQ(test, ret, 0);
-	KUNIT_ASSERT_GT(test, wait_for_completion_timeout(&peer->done,
-							  patience), 0);
+	KUNIT_ASSERT_TRUE(test, vt_completed(&peer->done));
 	return peer->status;
 }
 

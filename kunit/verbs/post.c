@@ -16,8 +16,7 @@ static void open_shallow(struct kunit *test, struct vt_pair *pair)
 
 	hints->tx_attr->size = VT_DEPTH;
 	hints->rx_attr->size = VT_DEPTH;
-	vt_serve(test, AF_INET, hints);
-	vt_join(test, pair, &vt_default_kind);
+	vt_serve_pair(test, hints, pair);
 	KUNIT_ASSERT_EQ(test, pair->a.info->tx_attr->size, VT_DEPTH);
 }
 

@@ -48,8 +48,7 @@ static void nothing_is_lost_where_queues_are_always_full(struct kunit *test)
 	struct vt_pair pair = {};
 	u32 i;
 
-	vt_serve(test, AF_INET, depth_hints(test));
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, depth_hints(test), &pair);
 	flood.out = vt_buf(test, flood.total * sizeof(u32));
 	flood.in = vt_buf(test, flood.total * sizeof(u32));
 	for (i = 0; i < flood.total; i++)

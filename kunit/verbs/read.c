@@ -10,54 +10,27 @@
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
 #include "../lib/memory.h"
+#include "far.h"
 #include "peer.h"
 
 #define READ_LEN	SZ_64K
 
-/**
- * struct vt_reader - A pair and what its first end reads
- * @pair: a reads from b
- * @from: memory of the region
- * @mr: the region
- */
-struct vt_reader {
-	struct vt_pair	pair;
-	u8		*from;
-	struct fid_mr	*mr;
-};
-
-static struct fi_info *read_hints(struct kunit *test)
+/* What is read is that of vt_fill(7) */
+static void reader_open(struct kunit *test, struct vt_far *reader, size_t len)
 {
-	struct fi_info *hints = vt_hints(test);
-
-	hints->caps = FI_MSG | FI_RMA;
-	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
-				      FI_MR_PROV_KEY;
-	return hints;
+	vt_far_open(test, reader, len);
+	vt_fill(reader->target, len, 7);
 }
 
-static void reader_open(struct kunit *test, struct vt_reader *reader,
-			const struct fi_info *hints, size_t len)
-{
-	vt_serve(test, AF_INET, hints);
-	vt_join(test, &reader->pair, &vt_default_kind);
-	reader->from = vt_buf(test, len);
-	vt_fill(reader->from, len, 7);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, reader->from, len,
-					FI_REMOTE_READ, 0, 0, 0, &reader->mr,
-					NULL), 0);
-	vt_adopt(test, &reader->mr->fid);
-}
-
-static ssize_t readv(struct vt_reader *reader, const struct kvec *iov,
+static ssize_t readv(struct vt_far *reader, const struct kvec *iov,
 		     size_t count, unsigned long nr)
 {
 	return fi_readv(reader->pair.a.ep, iov, NULL, count, 0,
-			(uintptr_t)reader->from, fi_mr_key(reader->mr),
+			(uintptr_t)reader->target, fi_mr_key(reader->mr),
 			vt_ctx(nr));
 }
 
-static ssize_t read_to(struct vt_reader *reader, void *buf, size_t len,
+static ssize_t read_to(struct vt_far *reader, void *buf, size_t len,
 		       unsigned long nr)
 {
 	struct kvec iov = { buf, len };
@@ -65,11 +38,11 @@ static ssize_t read_to(struct vt_reader *reader, void *buf, size_t len,
 	return readv(reader, &iov, 1, nr);
 }
 
-static void read_into(struct kunit *test, struct vt_reader *reader,
+static void read_into(struct kunit *test, struct vt_far *reader,
 		      const struct vt_memory *memory, void *buf, size_t len)
 {
 	struct fi_rma_iov remote = {
-		(uintptr_t)reader->from, len, fi_mr_key(reader->mr)
+		(uintptr_t)reader->target, len, fi_mr_key(reader->mr)
 	};
 	struct vt_list *list = vt_buf(test, sizeof(*list));
 	struct fi_msg_rma msg = {
@@ -97,8 +70,8 @@ static void read_into(struct kunit *test, struct vt_reader *reader,
 static void lists_of_every_kind_can_be_read_into(struct kunit *test)
 {
 	struct vt_memory memory = *(const struct vt_memory *)test->param_value;
-	struct fi_info *hints = read_hints(test), *info;
-	struct vt_reader reader = {};
+	struct fi_info *hints = vt_rma_hints(test), *info;
+	struct vt_far reader = {};
 	size_t limit = VT_IOV;
 	void *buf;
 
@@ -107,7 +80,8 @@ static void lists_of_every_kind_can_be_read_into(struct kunit *test)
 		if (!vt_getinfo(test, NULL, 0, 0, hints, &info))
 			break;
 	}
-	reader_open(test, &reader, hints, READ_LEN);
+	reader.iov_limit = limit;
+	reader_open(test, &reader, READ_LEN);
 	memory.pieces = min(memory.pieces, limit);
 	buf = memory.alloc(test) + memory.offset;
 
@@ -120,14 +94,13 @@ static void lists_of_every_kind_can_be_read_into(struct kunit *test)
 
 static void longer_lists_are_refused(struct kunit *test)
 {
-	struct fi_info *hints = read_hints(test);
-	struct vt_reader reader = {};
+	struct vt_far reader = {};
 	size_t limit, len = sizeof(limit);
 	struct kvec *iov;
 	u8 *buf, stack[8];
 	int i;
 
-	reader_open(test, &reader, hints, READ_LEN);
+	reader_open(test, &reader, READ_LEN);
 	KUNIT_ASSERT_EQ(test, fi_getopt(&reader.pair.a.ep->fid, FI_OPT_ENDPOINT,
 					FI_OPT_MAX_RMA_IOV, &limit, &len), 0);
 	KUNIT_ASSERT_GE(test, limit, vt_info(test)->tx_attr->iov_limit);
@@ -146,7 +119,7 @@ static void longer_lists_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, readv(&reader, iov, 4, 1), 0);
 	vt_done(test, reader.pair.a.tx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, buf[7], 0);
-	KUNIT_EXPECT_MEMEQ(test, buf + 30, reader.from + 21, 7);
+	KUNIT_EXPECT_MEMEQ(test, buf + 30, reader.target + 21, 7);
 	vt_none(test, reader.pair.a.tx);
 }
 
@@ -154,10 +127,10 @@ static void longer_lists_are_refused(struct kunit *test)
 static void long_reads_arrive_whole(struct kunit *test)
 {
 	size_t len = SZ_1M;
-	struct vt_reader reader = {};
+	struct vt_far reader = {};
 	u8 *buf;
 
-	reader_open(test, &reader, read_hints(test), len);
+	reader_open(test, &reader, len);
 	KUNIT_ASSERT_GE(test, vt_info(test)->ep_attr->max_msg_size, len);
 	buf = vt_buf(test, len + 200);
 	KUNIT_ASSERT_EQ(test, read_to(&reader, buf + 100, len, 1), 0);
@@ -173,20 +146,20 @@ static void long_reads_arrive_whole(struct kunit *test)
 /* -EAGAIN is all that happens if there are more than the device can have */
 static void many_reads_at_a_time_lose_nothing(struct kunit *test)
 {
-	struct vt_reader reader = {};
+	struct vt_far reader = {};
 	struct vt_comp comp;
 	int posted = 0, done = 0;
 	ssize_t ret;
 	u8 *buf;
 
-	reader_open(test, &reader, read_hints(test), READ_LEN);
+	reader_open(test, &reader, READ_LEN);
 	buf = vt_buf(test, READ_LEN);
 	while (done < 64) {
 		ret = 0;
 		while (posted < 64 && !ret) {
 			ret = fi_read(reader.pair.a.ep, buf + posted * SZ_1K,
 				      SZ_1K, NULL, 0,
-				      (uintptr_t)reader.from + posted * SZ_1K,
+				      (uintptr_t)reader.target + posted * SZ_1K,
 				      fi_mr_key(reader.mr), vt_ctx(posted));
 			posted += !ret;
 		}
@@ -204,14 +177,12 @@ static void many_reads_at_a_time_lose_nothing(struct kunit *test)
 /* What a read needs beside its place in the queue is there even then */
 static void an_endpoint_for_one_operation_can_read(struct kunit *test)
 {
-	struct fi_info *hints = read_hints(test);
 	u8 *buf = vt_buf(test, READ_LEN);
-	struct vt_reader reader = {};
+	struct vt_far reader = { .size = 1 };
 	struct kvec iov[2];
 	int i;
 
-	hints->tx_attr->size = 1;
-	reader_open(test, &reader, hints, READ_LEN);
+	reader_open(test, &reader, READ_LEN);
 	for (i = 0; i < 3; i++) {
 		memset(buf, 0, READ_LEN);
 		KUNIT_ASSERT_EQ(test, read_to(&reader, buf, READ_LEN, i), 0);
@@ -242,7 +213,7 @@ static void a_peer_that_grants_no_reads_is_not_asked(struct kunit *test)
 	u64 addr;
 
 	sg_init_one(&sg, buf, 64);
-	vt_open(test, AF_INET, read_hints(test));
+	vt_open(test, AF_INET, vt_rma_hints(test));
 	if (!vt_is_iwarp(test))
 		vt_of(test)->info->caps |= FI_ATOMIC;
 	vt_listen(test, vt_eq(test, 0));
@@ -320,7 +291,6 @@ static struct socket *mute_connect(struct kunit *test, struct vt_end *end)
 {
 	struct vt *vt = vt_of(test);
 	struct socket *listener, *sock;
-	union vt_event event;
 
 	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, AF_INET, SOCK_STREAM,
 					       IPPROTO_TCP, &listener), 0);
@@ -334,7 +304,7 @@ static struct socket *mute_connect(struct kunit *test, struct vt_end *end)
 	vt_client(test, end, &vt_default_kind);
 	vt_connect(test, end, NULL, 0);
 	sock = mute_answer(test, listener);
-	vt_event(test, end->eq, FI_CONNECTED, &event);
+	vt_event(test, end->eq, FI_CONNECTED, NULL);
 	return sock;
 }
 
@@ -367,9 +337,8 @@ static void a_read_without_answer_ends_with_the_connection(struct kunit *test)
 	struct socket *sock;
 	struct vt_end *end;
 	struct vt_comp comp;
-	union vt_event event;
 
-	vt_open(test, AF_INET, read_hints(test));
+	vt_open(test, AF_INET, vt_rma_hints(test));
 	end = mute_end(test, &sock);
 	KUNIT_ASSERT_EQ(test, fi_read(end->ep, buf, 64, NULL, 0, 0, 1,
 				      vt_ctx(1)), 0);
@@ -381,7 +350,7 @@ static void a_read_without_answer_ends_with_the_connection(struct kunit *test)
 	comp = vt_failed(test, end->tx);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
-	vt_event(test, end->eq, FI_SHUTDOWN, &event);
+	vt_event(test, end->eq, FI_SHUTDOWN, NULL);
 	vt_none(test, end->tx);
 }
 

@@ -22,8 +22,7 @@ static void wild_pointers_are_refused(struct kunit *test)
 	void *wild;
 	int i;
 
-	vt_serve(test, AF_INET, NULL);
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, NULL, &pair);
 
 	for (i = 0; i < ARRAY_SIZE(vt_wild); i++) {
 		wild = (void *)vt_wild[i];
@@ -47,8 +46,7 @@ static void memory_that_ends_too_early_is_refused(struct kunit *test)
 	struct vt_pair pair = {};
 	size_t len;
 
-	vt_serve(test, AF_INET, NULL);
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, NULL, &pair);
 	len = vt_of(test)->info->ep_attr->max_msg_size;
 
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, last, len, NULL, 0, NULL),
@@ -64,8 +62,7 @@ static void the_stack_is_refused(struct kunit *test)
 	struct vt_pair pair = {};
 	u8 buf[8] = {};
 
-	vt_serve(test, AF_INET, NULL);
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, NULL, &pair);
 	iov[0] = (struct kvec) { vt_buf(test, 8), 8 };
 	iov[1] = (struct kvec) { buf, sizeof(buf) };
 
@@ -89,8 +86,7 @@ static void lists_whose_lengths_overflow_are_refused(struct kunit *test)
 	struct kvec iov[2] = { { buf, SIZE_MAX }, { buf, 2 } };
 	struct vt_pair pair = {};
 
-	vt_serve(test, AF_INET, NULL);
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, NULL, &pair);
 
 	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, iov, NULL, 2, 0, NULL),
 			-EMSGSIZE);
@@ -116,8 +112,7 @@ static void unknown_flags_are_refused(struct kunit *test)
 	struct vt_pair pair = {};
 	int i;
 
-	vt_serve(test, AF_INET, NULL);
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, NULL, &pair);
 
 	for (i = 0; i < ARRAY_SIZE(send_flags); i++)
 		KUNIT_EXPECT_EQ_MSG(test, fi_sendmsg(pair.a.ep, &msg,
@@ -140,8 +135,7 @@ static void refusals_take_no_slot(struct kunit *test)
 
 	hints->tx_attr->size = 4;
 	hints->rx_attr->size = 4;
-	vt_serve(test, AF_INET, hints);
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, hints, &pair);
 	for (i = 0; i < 10; i++) {
 		fi_send(pair.a.ep, stack, 8, NULL, 0, NULL);
 		fi_recv(pair.b.ep, stack, 8, NULL, 0, NULL);
@@ -217,12 +211,10 @@ static void sends_need_a_connection_and_receives_do_not(struct kunit *test)
 static void transfers_after_shutdown_are_refused(struct kunit *test)
 {
 	struct vt_pair pair = {};
-	union vt_event event;
 
-	vt_serve(test, AF_INET, NULL);
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, NULL, &pair);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
-	vt_event(test, pair.b.eq, FI_SHUTDOWN, &event);
+	vt_event(test, pair.b.eq, FI_SHUTDOWN, NULL);
 
 	expect_sends(test, pair.a.ep, -ESHUTDOWN);
 	expect_recvs(test, pair.a.ep, -ESHUTDOWN);
@@ -271,8 +263,7 @@ static void what_was_not_asked_for_is_not_there(struct kunit *test)
 	struct fid_ep *ep;
 
 	sg_init_one(&sg, buf, 64);
-	vt_serve(test, AF_INET, vt_hints(test));
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, vt_hints(test), &pair);
 	ep = pair.a.ep;
 	for (call = vt_reads; call->name; call++)
 		KUNIT_EXPECT_EQ_MSG(test, vt_post(ep, call, &x), -ENOSYS, "%s", call->name);
@@ -316,10 +307,8 @@ KUNIT_ARRAY_PARAM_DESC(vt_spoiler, vt_spoilers, name);
 
 static struct fi_info *copy_info(struct kunit *test)
 {
-	struct fi_info *info = fi_dupinfo(vt_of(test)->info);
+	struct fi_info *info = vt_dup(test, vt_of(test)->info);
 
-	KUNIT_ASSERT_NOT_NULL(test, info);
-	vt_free_later(test, info);
 	return info;
 }
 

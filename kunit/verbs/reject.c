@@ -19,9 +19,7 @@ static void rejected(struct kunit *test, const void *data, size_t len,
 	struct vt *vt = vt_of(test);
 	struct fi_info *info;
 
-	vt_client(test, client, &vt_default_kind);
-	vt_connect(test, client, NULL, 0);
-	info = vt_connreq(test, NULL);
+	info = vt_dial(test, client);
 	KUNIT_ASSERT_EQ(test, fi_reject(vt->pep, info->handle, data, len), 0);
 	vt_error(test, client->eq, error);
 	KUNIT_ASSERT_PTR_EQ(test, error->fid, &client->ep->fid);
@@ -171,7 +169,6 @@ static void requests_beyond_the_event_queues_size_are_rejected(struct kunit *tes
 {
 	struct vt_end client[5] = {}, server[2] = {};
 	struct fi_eq_err_entry error = {};
-	union vt_event event;
 	struct fid_eq *eq;
 	int i;
 
@@ -192,7 +189,7 @@ static void requests_beyond_the_event_queues_size_are_rejected(struct kunit *tes
 		vt_end_open(test, &server[i], vt_connreq(test, NULL),
 			    &vt_default_kind);
 		vt_accept(test, &server[i], NULL, 0);
-		vt_event(test, eq, FI_CONNECTED, &event);
+		vt_event(test, eq, FI_CONNECTED, NULL);
 	}
 	vt_no_event(test, eq);
 	vt_no_event(test, vt_of(test)->eq);
@@ -272,30 +269,31 @@ static int serve_nobody(struct kunit *test, struct fi_info *info,
 	if (ret)
 		return ret;
 	vt_adopt(test, &end->ep->fid);
-	ret = fi_ep_bind(end->ep, &end->eq->fid, 0);
-	if (!ret)
-		ret = fi_ep_bind(end->ep, &end->tx->cq->fid,
-				 FI_TRANSMIT | FI_RECV);
-	if (!ret)
-		ret = fi_enable(end->ep);
-	if (!ret)
-		ret = fi_accept(end->ep, NULL, 0);
-	if (ret)
-		return ret;
-	return no_connection(test, end);
+	return fi_ep_bind(end->ep, &end->eq->fid, 0) ? :
+	       fi_ep_bind(end->ep, &end->tx->cq->fid, FI_TRANSMIT | FI_RECV) ? :
+	       fi_enable(end->ep) ? :
+	       fi_accept(end->ep, NULL, 0) ? :
+	       no_connection(test, end);
+}
+
+/* The peer has gone when it has asked */
+static struct fi_info *request_of_nobody(struct kunit *test)
+{
+	struct vt_end client = {};
+	struct fi_info *info = vt_dial(test, &client);
+
+	vt_end_close(test, &client);
+	return info;
 }
 
 static void a_peer_gone_before_the_accept_aborts_only_itself(struct kunit *test)
 {
-	struct vt_end client = {}, server = {};
+	struct vt_end server = {};
 	struct vt_pair pair = {};
 	struct fi_info *info;
 
 	vt_serve(test, AF_INET, NULL);
-	vt_client(test, &client, &vt_default_kind);
-	vt_connect(test, &client, NULL, 0);
-	info = vt_connreq(test, NULL);
-	vt_end_close(test, &client);
+	info = request_of_nobody(test);
 
 	KUNIT_EXPECT_EQ(test, serve_nobody(test, info, &server), -ECONNABORTED);
 
@@ -373,9 +371,7 @@ static void a_peer_may_go_while_the_endpoint_is_enabled(struct kunit *test)
 	int ret;
 
 	vt_serve(test, AF_INET, NULL);
-	vt_client(test, &client, &vt_default_kind);
-	vt_connect(test, &client, NULL, 0);
-	info = vt_connreq(test, NULL);
+	info = vt_dial(test, &client);
 
 	vanish.test = test;
 	vanish.client = &client;
@@ -404,9 +400,7 @@ static void open_for_a_peer_that_goes(struct kunit *test, struct vt_end *server)
 	struct fi_eq_err_entry error = {};
 	struct vt_end client = {};
 
-	vt_client(test, &client, &vt_default_kind);
-	vt_connect(test, &client, NULL, 0);
-	server->info = vt_connreq(test, NULL);
+	server->info = vt_dial(test, &client);
 	server->eq = vt_eq(test, 0);
 	server->tx = vt_cq(test, &vt_default_kind, 0);
 	server->ep = vt_ep(test, server->info);
@@ -456,16 +450,12 @@ static void an_aborted_endpoint_says_so_from_then_on(struct kunit *test)
 static void rejecting_a_peer_that_has_gone_uses_the_request_up(struct kunit *test)
 {
 	struct vt *vt = vt_of(test);
-	struct vt_end client = {};
 	struct vt_pair pair = {};
 	struct fi_info *info;
 	int ret;
 
 	vt_serve(test, AF_INET, NULL);
-	vt_client(test, &client, &vt_default_kind);
-	vt_connect(test, &client, NULL, 0);
-	info = vt_connreq(test, NULL);
-	vt_end_close(test, &client);
+	info = request_of_nobody(test);
 
 	/* The news may be on its way still */
 	ret = fi_reject(vt->pep, info->handle, NULL, 0);

@@ -107,8 +107,7 @@ static void removal_join_again(struct kunit *test, struct busy *busy)
 {
 	struct vt_pair pair = {};
 
-	vt_serve(test, AF_INET, NULL);
-	vt_join(test, &pair, &vt_default_kind);
+	vt_serve_pair(test, NULL, &pair);
 	vt_ping(test, &pair.a, &pair.b);
 	busy_stop(busy);
 	vt_ping(test, &pair.b, &pair.a);

@@ -5,64 +5,14 @@
  * in kunit/conformance/rma.c.
  */
 #include <linux/vmalloc.h>
-#include <rdma/fi_rma.h>
 #include "../lib/calls.h"
-#include "verbs.h"
+#include "far.h"
 
 #define VT_RMA_LEN	SZ_1M
-#define VT_ACCESS	(FI_SEND | FI_RECV | FI_READ | FI_WRITE | \
-			 FI_REMOTE_READ | FI_REMOTE_WRITE)
-
-/**
- * struct vt_rma - A pair and a region at its second end
- * @pair: the connection, writes and reads go from a to b
- * @target: memory of the region
- * @mr: the region
- */
-struct vt_rma {
-	struct vt_pair	pair;
-	u8		*target;
-	struct fid_mr	*mr;
-};
-
-static struct fi_info *rma_hints(struct kunit *test)
-{
-	struct fi_info *hints = vt_hints(test);
-
-	hints->caps = FI_MSG | FI_RMA;
-	hints->mode = FI_RX_CQ_DATA;
-	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
-				      FI_MR_PROV_KEY;
-	return hints;
-}
-
-static struct fid_mr *vt_mr(struct kunit *test, void *buf, size_t len,
-			    u64 access)
-{
-	struct fid_mr *mr;
-
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, len, access,
-					0, 0, 0, &mr, NULL), 0);
-	vt_adopt(test, &mr->fid);
-	return mr;
-}
-
-static void vt_rma_open(struct kunit *test, struct vt_rma *rma)
-{
-	vt_serve(test, AF_INET, rma_hints(test));
-	vt_join(test, &rma->pair, &vt_default_kind);
-	rma->target = vt_buf(test, VT_RMA_LEN);
-	rma->mr = vt_mr(test, rma->target, VT_RMA_LEN, VT_ACCESS);
-}
-
-static u64 vt_addr(const void *buf)
-{
-	return (uintptr_t)buf;
-}
 
 static void results_promise_what_rma_needs(struct kunit *test)
 {
-	struct fi_info *info = vt_local(test, AF_INET, rma_hints(test));
+	struct fi_info *info = vt_local(test, AF_INET, vt_far_hints(test));
 	u64 mode = info->domain_attr->cq_data_size ? FI_RX_CQ_DATA : 0;
 	bool raw = info->tx_attr->msg_order & FI_ORDER_RAW;
 
@@ -89,64 +39,63 @@ static void what_no_write_has_is_refused(struct kunit *test)
 		.iov_count	= 1,
 		.rma_iov_count	= 1,
 	};
-	struct vt_rma rma = {};
+	struct vt_far far = {};
 	int i;
 
-	vt_rma_open(test, &rma);
-	x.addr = vt_addr(rma.target);
-	x.key = fi_mr_key(rma.mr);
+	vt_far_open(test, &far, VT_RMA_LEN);
+	x.addr = vt_far_addr(&far);
+	x.key = fi_mr_key(far.mr);
 	for (i = 0; i < ARRAY_SIZE(flags); i++)
-		KUNIT_EXPECT_EQ(test, vt_post_flags(rma.pair.a.ep, VT_WRITEMSG, &x, flags[i]),
+		KUNIT_EXPECT_EQ(test, vt_post_flags(far.pair.a.ep, VT_WRITEMSG, &x, flags[i]),
 				-FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, fi_writemsg(rma.pair.a.ep, &nowhere, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_readmsg(rma.pair.a.ep, &nowhere, 0), -EINVAL);
-	vt_none(test, rma.pair.a.tx);
-	vt_ping(test, &rma.pair.a, &rma.pair.b);
+	KUNIT_EXPECT_EQ(test, fi_writemsg(far.pair.a.ep, &nowhere, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_readmsg(far.pair.a.ep, &nowhere, 0), -EINVAL);
+	vt_none(test, far.pair.a.tx);
+	vt_ping(test, &far.pair.a, &far.pair.b);
 }
 
 static void a_wrong_key_ends_the_connection_with_an_access_error(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, 64);
-	struct vt_rma rma = {};
-	union vt_event event;
+	struct vt_far far = {};
 
-	vt_rma_open(test, &rma);
-	memset(rma.target, 0x5a, 64);
-	KUNIT_ASSERT_EQ(test, fi_write(rma.pair.a.ep, buf, 64, NULL, 0,
-				       vt_addr(rma.target),
-				       fi_mr_key(rma.mr) ^ 1, vt_ctx(1)), 0);
-	vt_not_taken(test, &rma.pair.a, vt_ctx(1), EACCES);
-	vt_event(test, rma.pair.b.eq, FI_SHUTDOWN, &event);
-	KUNIT_EXPECT_EQ(test, rma.target[0], 0x5a);
+	vt_far_open(test, &far, VT_RMA_LEN);
+	memset(far.target, 0x5a, 64);
+	KUNIT_ASSERT_EQ(test, fi_write(far.pair.a.ep, buf, 64, NULL, 0,
+				       vt_far_addr(&far),
+				       fi_mr_key(far.mr) ^ 1, vt_ctx(1)), 0);
+	vt_not_taken(test, &far.pair.a, vt_ctx(1), EACCES);
+	vt_event(test, far.pair.b.eq, FI_SHUTDOWN, NULL);
+	KUNIT_EXPECT_EQ(test, far.target[0], 0x5a);
 }
 
 /* What a descriptor saves: 16 pages of vmalloc memory are one element */
 static void a_descriptor_makes_one_element_of_any_buffer(struct kunit *test)
 {
 	size_t len = 16 * PAGE_SIZE;
-	struct fi_info *hints = rma_hints(test);
-	struct vt_rma rma = {};
+	struct fi_info *hints = vt_far_hints(test);
+	struct vt_far far = {};
 	struct fid_mr *mr;
 	u8 *buf;
 
-	vt_rma_open(test, &rma);
+	vt_far_open(test, &far, VT_RMA_LEN);
 	KUNIT_ASSERT_LT(test, hints->tx_attr->iov_limit, 16);
 	buf = vzalloc(len);
 	KUNIT_ASSERT_NOT_NULL(test, buf);
-	mr = vt_mr(test, buf, len, FI_SEND | FI_RECV | FI_READ | FI_WRITE);
+	mr = vt_reg(test, buf, len, FI_SEND | FI_RECV | FI_READ | FI_WRITE);
 
 	vt_fill(buf, len, 1);
-	KUNIT_EXPECT_EQ(test, fi_send(rma.pair.a.ep, buf, len, NULL, 0, NULL),
+	KUNIT_EXPECT_EQ(test, fi_send(far.pair.a.ep, buf, len, NULL, 0, NULL),
 			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_write(rma.pair.a.ep, buf, len, fi_mr_desc(mr),
-				       0, vt_addr(rma.target),
-				       fi_mr_key(rma.mr), vt_ctx(1)), 0);
-	vt_done(test, rma.pair.a.tx, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, fi_write(far.pair.a.ep, buf, len, fi_mr_desc(mr),
+				       0, vt_far_addr(&far),
+				       fi_mr_key(far.mr), vt_ctx(1)), 0);
+	vt_done(test, far.pair.a.tx, vt_ctx(1));
 	memset(buf, 0, len);
-	KUNIT_EXPECT_EQ(test, fi_read(rma.pair.a.ep, buf, len, fi_mr_desc(mr),
-				      0, vt_addr(rma.target),
-				      fi_mr_key(rma.mr), vt_ctx(2)), 0);
-	vt_done(test, rma.pair.a.tx, vt_ctx(2));
+	KUNIT_EXPECT_EQ(test, fi_read(far.pair.a.ep, buf, len, fi_mr_desc(mr),
+				      0, vt_far_addr(&far),
+				      fi_mr_key(far.mr), vt_ctx(2)), 0);
+	vt_done(test, far.pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf, len, 1));
 
 	vt_close(test, &mr->fid);
@@ -155,18 +104,18 @@ static void a_descriptor_makes_one_element_of_any_buffer(struct kunit *test)
 
 static void a_descriptor_that_does_not_fit_is_refused(struct kunit *test)
 {
-	struct vt_rma rma = {};
+	struct vt_far far = {};
 	u8 *buf = vt_buf(test, SZ_4K);
 	struct fid_domain *other;
 	struct fid_mr *mr;
 
-	vt_rma_open(test, &rma);
-	mr = vt_mr(test, buf + 100, 100, FI_SEND);
-	KUNIT_EXPECT_EQ(test, fi_send(rma.pair.a.ep, buf + 99, 10,
+	vt_far_open(test, &far, VT_RMA_LEN);
+	mr = vt_reg(test, buf + 100, 100, FI_SEND);
+	KUNIT_EXPECT_EQ(test, fi_send(far.pair.a.ep, buf + 99, 10,
 				      fi_mr_desc(mr), 0, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_send(rma.pair.a.ep, buf + 191, 10,
+	KUNIT_EXPECT_EQ(test, fi_send(far.pair.a.ep, buf + 191, 10,
 				      fi_mr_desc(mr), 0, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_send(rma.pair.a.ep, rma.target, 10,
+	KUNIT_EXPECT_EQ(test, fi_send(far.pair.a.ep, far.target, 10,
 				      fi_mr_desc(mr), 0, NULL), -EINVAL);
 	vt_close(test, &mr->fid);
 
@@ -176,9 +125,9 @@ static void a_descriptor_that_does_not_fit_is_refused(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_mr_reg(other, buf, SZ_4K, FI_SEND, 0, 0, 0,
 					&mr, NULL), 0);
 	vt_adopt(test, &mr->fid);
-	KUNIT_EXPECT_EQ(test, fi_send(rma.pair.a.ep, buf, 10, fi_mr_desc(mr), 0,
+	KUNIT_EXPECT_EQ(test, fi_send(far.pair.a.ep, buf, 10, fi_mr_desc(mr), 0,
 				      NULL), -EINVAL);
-	vt_none(test, rma.pair.a.tx);
+	vt_none(test, far.pair.a.tx);
 }
 
 static ssize_t send_inv(struct fid_ep *ep, void *buf, u64 key, u64 flags)
@@ -191,39 +140,39 @@ static ssize_t send_inv(struct fid_ep *ep, void *buf, u64 key, u64 flags)
 static void a_message_can_invalidate_a_key_of_its_receiver(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, 16);
-	struct vt_rma rma = {};
+	struct vt_far far = {};
 	struct vt_comp comp;
 	u64 key;
 
-	vt_rma_open(test, &rma);
-	key = fi_mr_key(rma.mr);
-	vt_recv(test, &rma.pair.b, buf + 8, 8, vt_ctx(3));
-	KUNIT_ASSERT_EQ(test, send_inv(rma.pair.a.ep, buf, key, FI_REMOTE_INV),
+	vt_far_open(test, &far, VT_RMA_LEN);
+	key = fi_mr_key(far.mr);
+	vt_recv(test, &far.pair.b, buf + 8, 8, vt_ctx(3));
+	KUNIT_ASSERT_EQ(test, send_inv(far.pair.a.ep, buf, key, FI_REMOTE_INV),
 			0);
-	comp = vt_done(test, rma.pair.b.rx, vt_ctx(3));
+	comp = vt_done(test, far.pair.b.rx, vt_ctx(3));
 	KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_RECV | FI_REMOTE_INV);
 	KUNIT_EXPECT_EQ(test, comp.data, key);
-	vt_done(test, rma.pair.a.tx, vt_ctx(9));
+	vt_done(test, far.pair.a.tx, vt_ctx(9));
 
-	KUNIT_ASSERT_EQ(test, fi_write(rma.pair.a.ep, buf, 8, NULL, 0,
-				       vt_addr(rma.target), key, vt_ctx(1)), 0);
-	vt_not_taken(test, &rma.pair.a, vt_ctx(1), EACCES);
+	KUNIT_ASSERT_EQ(test, fi_write(far.pair.a.ep, buf, 8, NULL, 0,
+				       vt_far_addr(&far), key, vt_ctx(1)), 0);
+	vt_not_taken(test, &far.pair.a, vt_ctx(1), EACCES);
 }
 
 static void invalidation_and_data_exclude_each_other(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, 8);
-	struct vt_rma rma = {};
+	struct vt_far far = {};
 	u64 key;
 
-	vt_rma_open(test, &rma);
-	key = fi_mr_key(rma.mr);
-	KUNIT_EXPECT_EQ(test, send_inv(rma.pair.a.ep, buf, key, FI_REMOTE_INV |
+	vt_far_open(test, &far, VT_RMA_LEN);
+	key = fi_mr_key(far.mr);
+	KUNIT_EXPECT_EQ(test, send_inv(far.pair.a.ep, buf, key, FI_REMOTE_INV |
 				       FI_REMOTE_CQ_DATA),
 			vt_has_data(test) ? -EINVAL : -FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, send_inv(rma.pair.a.ep, buf, BIT_ULL(32),
+	KUNIT_EXPECT_EQ(test, send_inv(far.pair.a.ep, buf, BIT_ULL(32),
 				       FI_REMOTE_INV), -EINVAL);
-	vt_none(test, rma.pair.a.tx);
+	vt_none(test, far.pair.a.tx);
 }
 
 static struct kunit_case vt_rma_cases[] = {

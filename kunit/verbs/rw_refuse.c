@@ -27,11 +27,10 @@ static void rw_free_table(void *sgt)
 
 struct rw_mem *rw_mem(struct kunit *test, size_t len)
 {
-	struct rw_mem *mem = kunit_kzalloc(test, sizeof(*mem), GFP_KERNEL);
+	struct rw_mem *mem = vt_buf(test, sizeof(*mem));
 	struct scatterlist *sg;
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, mem);
 	mem->len = PAGE_ALIGN(len);
 	mem->mem = vt_vmalloc(test, mem->len);
 	KUNIT_ASSERT_EQ(test, sg_alloc_table(&mem->sgt, mem->len / PAGE_SIZE,

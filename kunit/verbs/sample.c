@@ -134,7 +134,6 @@ static bool vt_run_sample(struct kunit *test)
 	const struct sockaddr_in *name = (void *)&vt_of(test)->name;
 	u8 *buf = vt_buf(test, 64);
 	struct vt_end server = {};
-	union vt_event event;
 	bool comes;
 
 	vt_load_sample(name, ntohs(name->sin_port));
@@ -147,7 +146,7 @@ static bool vt_run_sample(struct kunit *test)
 	if (vt_has_patience(test))
 		vt_recv(test, &server, buf, 64, vt_ctx(1));
 	comes = vt_message_comes(test, server.rx, (char *)buf);
-	vt_event(test, server.eq, FI_SHUTDOWN, &event);
+	vt_event(test, server.eq, FI_SHUTDOWN, NULL);
 
 	flush_work(&vt_modprobe.work);
 	KUNIT_EXPECT_EQ(test, vt_modprobe.status, 0);

@@ -430,6 +430,15 @@ static void offer_init(struct offer *offer, u16 port, u64 token)
 	};
 }
 
+/* Says where it saves */
+static struct vt_peer *peer_offering(struct kunit *test, const struct offer *offer)
+{
+	u8 data[1 + sizeof(*offer)] = {};
+
+	memcpy(data + 1, offer, sizeof(*offer));
+	return vt_peer_saying(test, data, sizeof(data));
+}
+
 /* The port of the listener; @token: of the endpoint that has accepted @peer */
 static int told(struct kunit *test, const struct vt_peer *peer, u64 *token)
 {
@@ -446,9 +455,7 @@ static int told(struct kunit *test, const struct vt_peer *peer, u64 *token)
 /* One that can reach nothing at the place where it was told to save */
 static void a_peer_that_does_not_listen_fails_the_save(struct kunit *test)
 {
-	u8 data[1 + sizeof(struct offer)] = {};
 	struct save_test st = {};
-	union vt_event event;
 	struct vt_peer *peer;
 	struct offer offer;
 	struct vt_comp comp;
@@ -456,20 +463,18 @@ static void a_peer_that_does_not_listen_fails_the_save(struct kunit *test)
 	if (!serve(test, &st))
 		return;
 	offer_init(&offer, 1, 1);
-	memcpy(data + 1, &offer, sizeof(offer));
-	peer = vt_peer_saying(test, data, sizeof(data));
+	peer = peer_offering(test, &offer);
 	/* A write of no bytes to it needs no region */
 	KUNIT_ASSERT_EQ(test, post(peer->end.ep, &st, st.mr, 0, 0, SAVE, 1), 0);
 	comp = vt_failed(test, peer->end.tx);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, comp.err, ECONNABORTED);
-	vt_event(test, peer->end.eq, FI_SHUTDOWN, &event);
+	vt_event(test, peer->end.eq, FI_SHUTDOWN, NULL);
 	vt_none(test, peer->end.tx);
 }
 
 static void an_offer_out_of_form_is_none(struct kunit *test)
 {
-	u8 data[1 + sizeof(struct offer)] = {};
 	struct save_test st = {};
 	struct vt_peer *peer;
 	struct offer offer;
@@ -483,8 +488,7 @@ static void an_offer_out_of_form_is_none(struct kunit *test)
 			offer.version = cpu_to_be16(VERSION - 1);
 		else
 			offer.magic = 0;
-		memcpy(data + 1, &offer, sizeof(offer));
-		peer = vt_peer_saying(test, data, sizeof(data));
+		peer = peer_offering(test, &offer);
 		KUNIT_EXPECT_EQ(test, post(peer->end.ep, &st, st.mr, 0, 0, SAVE, 1), -EOPNOTSUPP);
 		vt_peer_close(peer);
 	}
@@ -497,6 +501,20 @@ static struct vt_peer *dial(struct kunit *test, int port, u32 magic, u64 token)
 	offer_init(&offer, 0, token);
 	offer.magic = cpu_to_be32(magic);
 	return vt_peer_dial(test, port, &offer, sizeof(offer));
+}
+
+/* The peer of an endpoint, and its session with the endpoint */
+static struct vt_peer *begin_session(struct kunit *test, struct vt_peer **peer)
+{
+	struct vt_peer *control;
+	u64 token;
+	int port;
+
+	*peer = vt_peer(test);
+	port = told(test, *peer, &token);
+	control = dial(test, port, MAGIC, token);
+	KUNIT_ASSERT_EQ(test, control->last, RDMA_CM_EVENT_ESTABLISHED);
+	return control;
 }
 
 static void only_the_peer_of_an_endpoint_may_ask(struct kunit *test)
@@ -526,7 +544,6 @@ static void only_the_peer_of_an_endpoint_may_ask(struct kunit *test)
 static bool ask(struct kunit *test, struct vt_peer *control, u64 key, bool whole, u32 count,
 		u64 addr, u64 begin, u64 len)
 {
-	unsigned long patience = msecs_to_jiffies(VT_PATIENCE_MS);
 	__be32 *words = (__be32 *)control->buf;
 	__be64 *longs = (__be64 *)control->buf;
 	__be32 answer[2];
@@ -541,7 +558,7 @@ static bool ask(struct kunit *test, struct vt_peer *control, u64 key, bool whole
 	longs[4] = cpu_to_be64(len);
 	vt_peer_post(control, ANSWER_LEN);
 	KUNIT_ASSERT_EQ(test, vt_peer_send(control, REQUEST_LEN), IB_WC_SUCCESS);
-	KUNIT_ASSERT_GT(test, wait_for_completion_timeout(&control->received, patience), 0);
+	KUNIT_ASSERT_TRUE(test, vt_completed(&control->received));
 	memcpy(answer, control->buf + VT_PEER_IN, sizeof(answer));
 	/* The number of the request */
 	KUNIT_EXPECT_EQ(test, be32_to_cpu(answer[1]), (u32)~key);
@@ -552,21 +569,15 @@ static void what_a_request_claims_is_checked(struct kunit *test)
 {
 	struct vt_peer *peer, *control;
 	struct save_test st = {};
-	u64 token, at, key;
 	struct fid_mr *mr;
+	u64 at, key;
 	u8 *plain;
-	int port;
 
 	if (!serve(test, &st))
 		return;
 	plain = vt_buf(test, 64);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, plain, 64,
-					FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL), 0);
-	vt_adopt(test, &mr->fid);
-	peer = vt_peer(test);
-	port = told(test, peer, &token);
-	control = dial(test, port, MAGIC, token);
-	KUNIT_ASSERT_EQ(test, control->last, RDMA_CM_EVENT_ESTABLISHED);
+	mr = vt_reg(test, plain, 64, FI_REMOTE_READ | FI_REMOTE_WRITE);
+	control = begin_session(test, &peer);
 	at = fi_mr_addr(st.mr);
 	key = fi_mr_key(st.mr);
 	memset(st.pmem->mem, 0x5a, LEN);
@@ -598,21 +609,15 @@ static void a_message_out_of_form_ends_the_session(struct kunit *test)
 	struct vt_peer *peer, *control;
 	struct save_test st = {};
 	struct vt_comp comp;
-	u64 token;
 	u8 *in;
-	int port;
 
 	if (!serve(test, &st))
 		return;
-	peer = vt_peer(test);
-	port = told(test, peer, &token);
-	control = dial(test, port, MAGIC, token);
-	KUNIT_ASSERT_EQ(test, control->last, RDMA_CM_EVENT_ESTABLISHED);
+	control = begin_session(test, &peer);
 	vt_peer_begin_send(control, REQUEST_LEN - 1);
-	KUNIT_EXPECT_GT(test, wait_for_completion_timeout(&control->gone,
-							  msecs_to_jiffies(VT_PATIENCE_MS)), 0);
+	KUNIT_EXPECT_TRUE(test, vt_completed(&control->gone));
 	in = vt_buf(test, 8);
-	KUNIT_ASSERT_EQ(test, fi_recv(peer->end.ep, in, 8, NULL, 0, vt_ctx(1)), 0);
+	vt_recv(test, &peer->end, in, 8, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, vt_peer_send(peer, 8), IB_WC_SUCCESS);
 	KUNIT_ASSERT_EQ(test, vt_wait(peer->end.rx, &comp), 1);
 	KUNIT_EXPECT_EQ(test, comp.err, 0);
@@ -621,20 +626,17 @@ static void a_message_out_of_form_ends_the_session(struct kunit *test)
 /* Two saves of an endpoint whose peer has the case for a target */
 static struct vt_peer *save_twice(struct kunit *test, struct save_test *st, struct vt_peer **target)
 {
-	u8 data[1 + sizeof(struct offer)] = {};
 	struct vt_peer *peer;
 	struct offer offer;
 	int port, i;
 
 	*target = vt_peer_listen(test, &port);
 	offer_init(&offer, port, 1);
-	memcpy(data + 1, &offer, sizeof(offer));
-	peer = vt_peer_saying(test, data, sizeof(data));
+	peer = peer_offering(test, &offer);
 	for (i = 1; i <= 2; i++)
 		KUNIT_ASSERT_EQ(test, post(peer->end.ep, st, st->mr, 0, 0, SAVE, i), 0);
 	vt_peer_accept(*target, 2, REQUEST_LEN);
-	KUNIT_ASSERT_GT(test, wait_for_completion_timeout(&(*target)->received,
-							  msecs_to_jiffies(VT_PATIENCE_MS)), 0);
+	KUNIT_ASSERT_TRUE(test, vt_completed(&(*target)->received));
 	return peer;
 }
 

@@ -30,10 +30,8 @@ struct fid_ep *srx_open(struct kunit *test, struct fi_rx_attr *attr)
 /* What connects, with receives of its own */
 struct fi_info *srx_plain(struct kunit *test)
 {
-	struct fi_info *info = fi_dupinfo(vt_of(test)->info);
+	struct fi_info *info = vt_dup(test, vt_of(test)->info);
 
-	KUNIT_ASSERT_NOT_NULL(test, info);
-	vt_free_later(test, info);
 	info->ep_attr->rx_ctx_cnt = 1;
 	return info;
 }
@@ -83,32 +81,25 @@ unsigned long srx_post_rest(struct kunit *test, struct srx_set *set)
 }
 
 /* The endpoint that accepts; queues that are set are used */
-static void srx_accept(struct kunit *test, struct vt_pair *pair,
+static void srx_accept(struct kunit *test, struct vt_pair *pair, struct fi_info *info,
 		       struct srx_set *set, const struct vt_kind *kind)
 {
-	struct vt_end *end = &pair->b;
-	size_t size = SRX_TX + SRX_DEPTH;
-
-	end->info = vt_connreq(test, NULL);
-	KUNIT_ASSERT_EQ(test, end->info->ep_attr->rx_ctx_cnt, FI_SHARED_CONTEXT);
-	end->eq = end->eq ?: vt_eq(test, 0);
-	end->tx = end->tx ?: vt_cq(test, kind, size);
-	end->ep = vt_ep(test, end->info);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &set->srx->fid, 0), 0);
-	vt_end_enable(test, end, kind);
-	vt_accept(test, end, NULL, 0);
+	KUNIT_ASSERT_EQ(test, info->ep_attr->rx_ctx_cnt, FI_SHARED_CONTEXT);
+	pair->b.srx = set->srx;
+	pair->b.tx = pair->b.tx ? : vt_cq(test, kind, SRX_TX + SRX_DEPTH);
+	vt_end_open(test, &pair->b, info, kind);
+	vt_accept(test, &pair->b, NULL, 0);
+	vt_event(test, pair->a.eq, FI_CONNECTED, NULL);
 }
 
 void srx_join(struct kunit *test, struct srx_set *set, int nr,
 	      const struct vt_kind *kind)
 {
 	struct vt_pair *pair = &set->pairs[nr];
-	union vt_event event;
 
 	vt_end_open(test, &pair->a, srx_plain(test), &vt_default_kind);
 	vt_connect(test, &pair->a, NULL, 0);
-	srx_accept(test, pair, set, kind);
-	vt_event(test, pair->a.eq, FI_CONNECTED, &event);
+	srx_accept(test, pair, vt_connreq(test, NULL), set, kind);
 }
 
 /* All on one queue, with a little more room than they need */
@@ -132,8 +123,7 @@ void srx_send(struct kunit *test, struct srx_set *set, int nr, u8 seed)
 	u8 *out = vt_buf(test, SRX_LEN);
 
 	vt_fill(out, SRX_LEN, seed);
-	KUNIT_ASSERT_EQ(test, fi_send(end->ep, out, SRX_LEN, NULL, 0,
-				      vt_ctx(seed)), 0);
+	vt_send(test, end, out, SRX_LEN, vt_ctx(seed));
 	vt_done(test, end->tx, vt_ctx(seed));
 }
 
@@ -211,22 +201,15 @@ static void an_endpoint_that_connects_shares_as_well(struct kunit *test)
 {
 	struct vt_end *active, *passive;
 	struct srx_set set = {};
-	union vt_event event;
 	u8 *out = vt_buf(test, SRX_LEN);
 
 	srx_serve(test, &set);
 	srx_post_all(test, &set);
 	active = &set.pairs[0].a;
 	passive = &set.pairs[0].b;
-	active->info = vt_of(test)->info;
-	active->eq = vt_eq(test, 0);
+	active->srx = set.srx;
 	active->tx = vt_cq(test, &vt_default_kind, SRX_TX + SRX_DEPTH);
-	active->ep = vt_ep(test, active->info);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(active->ep, &set.srx->fid, 0), 0);
-	vt_end_enable(test, active, &vt_default_kind);
-	vt_connect(test, active, NULL, 0);
-	srx_accept(test, &set.pairs[0], &set, &vt_default_kind);
-	vt_event(test, active->eq, FI_CONNECTED, &event);
+	srx_accept(test, &set.pairs[0], vt_dial(test, active), &set, &vt_default_kind);
 
 	srx_send(test, &set, 0, 1);
 	srx_arrived(test, &set, passive->rx, 1);
@@ -240,30 +223,16 @@ static void counters_count_what_their_endpoint_receives(struct kunit *test)
 	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
 	struct fid_cntr *cntr[2];
 	struct srx_set set = {};
-	union vt_event event;
-	struct vt_pair *pair;
 	int i;
 
 	srx_serve(test, &set);
 	srx_post_all(test, &set);
 	for (i = 0; i < 2; i++) {
-		pair = &set.pairs[i];
 		KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr,
 						   &cntr[i], NULL), 0);
 		vt_adopt(test, &cntr[i]->fid);
-		vt_end_open(test, &pair->a, srx_plain(test), &vt_default_kind);
-		vt_connect(test, &pair->a, NULL, 0);
-		pair->b.info = vt_connreq(test, NULL);
-		pair->b.tx = vt_cq(test, &vt_default_kind, SRX_TX + SRX_DEPTH);
-		pair->b.eq = vt_eq(test, 0);
-		pair->b.ep = vt_ep(test, pair->b.info);
-		KUNIT_ASSERT_EQ(test, fi_ep_bind(pair->b.ep, &set.srx->fid, 0),
-				0);
-		KUNIT_ASSERT_EQ(test, fi_ep_bind(pair->b.ep, &cntr[i]->fid,
-						 FI_RECV), 0);
-		vt_end_enable(test, &pair->b, &vt_default_kind);
-		vt_accept(test, &pair->b, NULL, 0);
-		vt_event(test, pair->a.eq, FI_CONNECTED, &event);
+		set.pairs[i].b.cntrs[0] = (struct tb_cntr) { cntr[i], FI_RECV };
+		srx_join(test, &set, i, &vt_default_kind);
 	}
 	for (i = 0; i < 4; i++)
 		srx_send(test, &set, i == 1, i);
@@ -348,7 +317,6 @@ static void callbacks_come_for_shared_receives(struct kunit *test)
 		.wait_obj	= FI_WAIT_DONE,
 	};
 	struct srx_request *request = vt_buf(test, sizeof(*request));
-	unsigned long patience = msecs_to_jiffies(VT_PATIENCE_MS);
 	struct srx_set set = {};
 
 	srx_serve(test, &set);
@@ -359,8 +327,7 @@ static void callbacks_come_for_shared_receives(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_recv(set.srx, srx_buf(&set, 0), SRX_LEN, NULL,
 				      0, &request->done), 0);
 	srx_send(test, &set, 0, 5);
-	KUNIT_ASSERT_NE(test, wait_for_completion_timeout(&request->called,
-							  patience), 0);
+	KUNIT_ASSERT_TRUE(test, vt_completed(&request->called));
 	KUNIT_EXPECT_EQ(test, request->entry.err, 0);
 	KUNIT_EXPECT_EQ(test, request->entry.len, SRX_LEN);
 	KUNIT_EXPECT_TRUE(test, vt_filled(srx_buf(&set, 0), SRX_LEN, 5));
@@ -402,10 +369,7 @@ static void a_write_with_data_takes_a_shared_receive(struct kunit *test)
 	vt_of(test)->info->caps |= FI_RMA;
 	srx_post_all(test, &set);
 	srx_join(test, &set, 0, &vt_default_kind);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, target, 8,
-					FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL),
-			0);
-	vt_adopt(test, &mr->fid);
+	mr = vt_reg(test, target, 8, FI_REMOTE_WRITE);
 	vt_fill(out, 8, 1);
 	ret = fi_writedata(set.pairs[0].a.ep, out, 8, NULL, 0x5678, 0,
 			   (uintptr_t)target, fi_mr_key(mr), vt_ctx(1));
@@ -475,7 +439,6 @@ static void a_message_without_receive_waits_or_ends_its_connection(struct kunit 
 {
 	bool waits = false;
 	struct srx_set set = {};
-	union vt_event event;
 	u8 *out = vt_buf(test, SRX_LEN);
 
 	srx_serve(test, &set);
@@ -483,10 +446,9 @@ static void a_message_without_receive_waits_or_ends_its_connection(struct kunit 
 	srx_join(test, &set, 0, &vt_default_kind);
 	srx_join(test, &set, 1, &vt_default_kind);
 	vt_fill(out, SRX_LEN, 9);
-	KUNIT_ASSERT_EQ(test, fi_send(set.pairs[0].a.ep, out, SRX_LEN, NULL, 0,
-				      vt_ctx(9)), 0);
+	vt_send(test, &set.pairs[0].a, out, SRX_LEN, vt_ctx(9));
 	if (!waits)
-		vt_event(test, set.pairs[0].a.eq, FI_SHUTDOWN, &event);
+		vt_event(test, set.pairs[0].a.eq, FI_SHUTDOWN, NULL);
 	vt_none(test, set.pairs[0].b.rx);
 	srx_post_all(test, &set);
 	if (waits) {
@@ -507,8 +469,7 @@ static void a_message_too_long_is_an_error_of_its_endpoint(struct kunit *test)
 	srx_post_all(test, &set);
 	srx_join(test, &set, 0, &vt_default_kind);
 	srx_join(test, &set, 1, &vt_default_kind);
-	KUNIT_ASSERT_EQ(test, fi_send(set.pairs[0].a.ep, out, 2 * SRX_LEN, NULL,
-				      0, vt_ctx(1)), 0);
+	vt_send(test, &set.pairs[0].a, out, 2 * SRX_LEN, vt_ctx(1));
 	comp = vt_failed(test, set.pairs[0].b.rx);
 	KUNIT_EXPECT_EQ(test, comp.err, FI_ETRUNC);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(0));
@@ -586,9 +547,7 @@ static void an_endpoint_may_go_in_the_middle_of_traffic(struct kunit *test)
 		set.pairs[1].b.rx = cq;
 		srx_join(test, &set, 1, &vt_default_kind);
 		for (i = 0; i < SRX_TX; i++)
-			KUNIT_ASSERT_EQ(test, fi_send(set.pairs[1].a.ep, out,
-						      SRX_LEN, NULL, 0, NULL),
-					0);
+			vt_send(test, &set.pairs[1].a, out, SRX_LEN, NULL);
 		vt_close(test, &set.pairs[1].b.ep->fid);
 		vt_none(test, cq);
 		vt_close(test, &set.pairs[1].a.ep->fid);

@@ -45,6 +45,8 @@ extern struct kunit_suite kofi_verbs_removal_suite;
 #define VT_CM_DATA	55
 
 struct fi_info *vt_hints(struct kunit *test);
+/* With remote memory access */
+struct fi_info *vt_rma_hints(struct kunit *test);
 int vt_getinfo(struct kunit *test, const char *node, int service, u64 flags,
 	       const struct fi_info *hints, struct fi_info **info);
 bool vt_is_global(const struct fi_info *info);
@@ -53,6 +55,8 @@ struct fi_info *vt_local(struct kunit *test, int family,
 void vt_open(struct kunit *test, int family, const struct fi_info *hints);
 /* vt_open() and vt_listen() */
 void vt_serve(struct kunit *test, int family, const struct fi_info *hints);
+/* vt_serve() by IPv4, and a connection */
+void vt_serve_pair(struct kunit *test, const struct fi_info *hints, struct vt_pair *pair);
 
 /*
  * What a case has to know of its device, once it is open, as fi_getinfo() tells.
