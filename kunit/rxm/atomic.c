@@ -14,14 +14,9 @@
 static struct rxm_wire_hdr *next_request(struct kunit *test, struct rxm_bed *bed, int nr,
 					 size_t len)
 {
-	struct rxm_wire_hdr *hdr = (struct rxm_wire_hdr *)bed->bufs[nr];
+	struct rxm_wire_hdr *hdr = rxm_next_sized(test, bed, nr, RXM_WIRE_ATOMIC,
+						  sizeof(struct rxm_wire_atomic) + len);
 
-	KUNIT_ASSERT_EQ(test, vt_done(test, bed->peer.rx, vt_ctx(nr)).len,
-			sizeof(*hdr) + sizeof(struct rxm_wire_atomic) + len);
-	KUNIT_EXPECT_EQ(test, hdr->ctrl.version, 4);
-	KUNIT_EXPECT_EQ(test, hdr->ctrl.type, 4);
-	KUNIT_EXPECT_EQ(test, hdr->ctrl.conn_id, RXM_ID);
-	KUNIT_EXPECT_EQ(test, hdr->op.version, 2);
 	KUNIT_EXPECT_EQ(test, hdr->op.size, sizeof(struct rxm_wire_atomic) + len);
 	KUNIT_EXPECT_EQ(test, hdr->op.atomic.ioc_count, 1);
 	return hdr;
@@ -62,12 +57,11 @@ static ssize_t fetch(struct rxm_bed *bed, u64 *values, int nr)
 
 static void an_atomic_operation_is_over_when_it_is_answered(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u64 *values = vt_buf(test, 24), old = 5;
 	const struct rxm_wire_atomic *atomic;
 	struct rxm_wire_hdr *hdr;
 
-	rxm_join(test, bed);
 	values[0] = 3;
 	values[2] = 7;
 	KUNIT_ASSERT_EQ(test, fi_compare_atomic(bed->us.ep, &values[0], 1, NULL, &values[2], NULL,
@@ -93,11 +87,10 @@ static void an_atomic_operation_is_over_when_it_is_answered(struct kunit *test)
 
 static void an_atomic_operation_that_is_refused_leaves_the_connection(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u64 *values = vt_buf(test, 16), old = 5;
 	struct vt_comp comp;
 
-	rxm_join(test, bed);
 	KUNIT_ASSERT_EQ(test, fetch(bed, values, 1), 0);
 	respond(test, bed, next_request(test, bed, 0, 8), -EACCES, NULL, 0);
 	comp = vt_failed(test, bed->us.tx);
@@ -113,11 +106,10 @@ static void an_atomic_operation_that_is_refused_leaves_the_connection(struct kun
 static void a_refusal_has_an_errno(struct kunit *test)
 {
 	static const int statuses[] = { EACCES, INT_MIN, INT_MAX, -4096 };
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u64 *values = vt_buf(test, 16);
 	int i;
 
-	rxm_join(test, bed);
 	for (i = 0; i < ARRAY_SIZE(statuses); i++) {
 		KUNIT_ASSERT_EQ(test, fetch(bed, values, i), 0);
 		respond(test, bed, next_request(test, bed, i, 8), statuses[i], NULL, 0);
@@ -150,17 +142,15 @@ static void few_atomic_operations_are_under_way_at_a_time(struct kunit *test)
 /* What a response may say that it should not */
 static void bad_response(struct kunit *test, size_t count, u64 msg_id)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u64 *values = vt_buf(test, 16), old[2] = {};
 	struct rxm_wire_hdr *hdr;
-	union vt_event event;
 
-	rxm_join(test, bed);
 	KUNIT_ASSERT_EQ(test, fetch(bed, values, 1), 0);
 	hdr = next_request(test, bed, 0, 8);
 	hdr->ctrl.msg_id += msg_id;
 	respond(test, bed, hdr, 0, old, count);
-	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
+	rxm_expect_closed(test, bed);
 	vt_failed(test, bed->us.tx);
 }
 
@@ -181,10 +171,9 @@ static void a_response_with_too_little_ends_the_connection(struct kunit *test)
 
 static void an_atomic_operation_ends_with_the_connection(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u64 *values = vt_buf(test, 16);
 
-	rxm_join(test, bed);
 	KUNIT_ASSERT_EQ(test, fetch(bed, values, 1), 0);
 	next_request(test, bed, 0, 8);
 	vt_end_close(test, &bed->peer);
@@ -195,13 +184,12 @@ static void an_atomic_operation_that_is_never_answered_ends(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open(test);
 	u64 *values = vt_buf(test, 16);
-	union vt_event event;
 
 	rxm_param(test, "message_timeout", 5, 60);
 	rxm_join(test, bed);
 	KUNIT_ASSERT_EQ(test, fetch(bed, values, 1), 0);
 	next_request(test, bed, 0, 8);
-	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
+	rxm_expect_closed(test, bed);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNRESET);
 }
 
@@ -430,19 +418,13 @@ static const struct bad_request bad_requests[] = {
 	{ "result longer than a packet", break_long_result },
 };
 
-static void bad_request_desc(const struct bad_request *bad, char *desc)
-{
-	strscpy(desc, bad->what, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(bad_request, bad_requests, bad_request_desc);
+KUNIT_ARRAY_PARAM_DESC(bad_request, bad_requests, what);
 
 static void a_request_that_is_wrong_changes_nothing(struct kunit *test)
 {
 	const struct bad_request *bad = test->param_value;
 	struct rxm_wire_hdr *hdr;
 	struct target target;
-	union vt_event event;
 	u64 old = 0;
 
 	target_open(test, &target);
@@ -450,7 +432,7 @@ static void a_request_that_is_wrong_changes_nothing(struct kunit *test)
 	bad->spoil(hdr);
 	request(test, &target, hdr);
 	if (!bad->err) {
-		vt_event(test, target.bed->peer.eq, FI_SHUTDOWN, &event);
+		rxm_expect_closed(test, target.bed);
 	} else {
 		KUNIT_EXPECT_EQ(test, next_response(test, target.bed, 0, &old), -bad->err);
 		request(test, &target, make_request(test, &target));
@@ -486,8 +468,7 @@ static void responses_that_nobody_takes_hold_the_connection_only(struct kunit *t
 	target_open(test, &target);
 	hdr = make_request(test, &target);
 	for (i = 0; i < 4 * RECVS; i++)
-		KUNIT_ASSERT_EQ(test, fi_send(target.bed->peer.ep, hdr,
-					      sizeof(*hdr) + hdr->op.size, NULL, 0, NULL), 0);
+		vt_send(test, &target.bed->peer, hdr, sizeof(*hdr) + hdr->op.size, NULL);
 	for (i = 0; i < RXM_RECVS; i++)
 		KUNIT_EXPECT_EQ(test, next_response(test, target.bed, i, &old), 0);
 	msleep(100);

@@ -51,8 +51,7 @@ static void post_kept(struct kunit *test, struct rxm_bed *bed)
 	int i;
 
 	for (i = 0; i < KEPT; i++)
-		KUNIT_ASSERT_EQ(test, fi_send(bed->peer.ep, hdr, sizeof(*hdr) + LEN, NULL, 0,
-					      vt_ctx(i)), 0);
+		vt_send(test, &bed->peer, hdr, sizeof(*hdr) + LEN, vt_ctx(i));
 }
 
 static void post_tagged(struct kunit *test, struct rxm_bed *bed, u8 tag)
@@ -135,7 +134,6 @@ static struct rxm_wire_hdr *segment(struct kunit *test, struct rxm_bed *bed, int
 static void a_message_that_comes_too_slowly_ends_the_connection(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open(test);
-	union vt_event event;
 	int i;
 
 	rxm_param(test, "message_timeout", SHORT_S, 60);
@@ -151,17 +149,16 @@ static void a_message_that_comes_too_slowly_ends_the_connection(struct kunit *te
 	}
 	KUNIT_EXPECT_GT(test, i, SHORT_S);
 	KUNIT_EXPECT_LT(test, i, SEGS);
-	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
+	rxm_expect_closed(test, bed);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, ECONNRESET);
 }
 
 /* It is reported when it is full, though the rest of the message may take long, or never come */
 static void a_receive_does_not_wait_for_what_is_dropped(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	int i;
 
-	rxm_join(test, bed);
 	vt_recv(test, &bed->us, vt_buf(test, RXM_LIMIT), RXM_LIMIT, vt_ctx(1));
 	rxm_send(test, bed, segment(test, bed, 0), sizeof(struct rxm_wire_hdr) + RXM_LIMIT);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, FI_ETRUNC);

@@ -90,7 +90,7 @@ static void expect_end_in_call(struct kunit *test, size_t len)
 	bed = rxm_bed_open_on(test, "loop;ofi_hook_leave");
 	rxm_join(test, bed);
 	WRITE_ONCE(leaver, bed->peer.ep);
-	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, out, len, NULL, 0, vt_ctx(1)), 0);
+	vt_send(test, &bed->us, out, len, vt_ctx(1));
 	/* There is no peer any more that it could go to */
 	vt_failed(test, bed->us.tx);
 	KUNIT_EXPECT_NULL(test, READ_ONCE(leaver));

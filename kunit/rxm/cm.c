@@ -12,6 +12,9 @@
 #define REQUEST_MS	2000	/* until a request comes, at most */
 #define WAITING		100	/* more operations than are given to their peers at a time */
 #define LATER_MS	200
+/* Reasons of a refusal */
+#define MISFIT		1
+#define ALREADY		2
 
 /**
  * struct bad_request - A request that does not fit
@@ -76,29 +79,17 @@ static const struct bad_request bad_requests[] = {
 	{ "one byte", spoil_nothing, 1 },
 };
 
-static void bad_request_desc(const struct bad_request *bad, char *desc)
-{
-	strscpy(desc, bad->what, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(bad_request, bad_requests, bad_request_desc);
+KUNIT_ARRAY_PARAM_DESC(bad_request, bad_requests, what);
 
 static void a_request_that_does_not_fit_is_refused(struct kunit *test)
 {
 	const struct bad_request *bad = test->param_value;
 	struct rxm_wire_request request = rxm_request();
 	struct rxm_bed *bed = rxm_bed_open(test);
-	struct fi_eq_err_entry error = {};
-	const struct rxm_wire_reject *msg;
 
 	bad->spoil(&request);
 	rxm_dial(test, bed, &request, bad->len ? : sizeof(request));
-	vt_error(test, bed->peer.eq, &error);
-	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
-	KUNIT_ASSERT_EQ(test, error.err_data_size, sizeof(*msg));
-	msg = error.err_data;
-	KUNIT_EXPECT_EQ(test, msg->version, 1);
-	KUNIT_EXPECT_EQ(test, msg->reason, 1);
+	rxm_expect_refused(test, bed, MISFIT);
 }
 
 static void a_request_without_data_is_refused(struct kunit *test)
@@ -111,47 +102,31 @@ static void a_request_without_data_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
 }
 
-static void expect_already(struct kunit *test, struct fid_eq *eq)
-{
-	struct fi_eq_err_entry error = {};
-	const struct rxm_wire_reject *msg;
-
-	vt_error(test, eq, &error);
-	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
-	KUNIT_ASSERT_EQ(test, error.err_data_size, sizeof(*msg));
-	msg = error.err_data;
-	KUNIT_EXPECT_EQ(test, msg->version, 1);
-	KUNIT_EXPECT_EQ(test, msg->reason, 2);
-}
-
 static void a_second_request_of_an_incarnation_is_refused(struct kunit *test)
 {
 	struct rxm_wire_request request = rxm_request();
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	struct vt_end first;
 
-	rxm_join(test, bed);
 	first = bed->peer;
 	bed->peer = (struct vt_end) {};
 	rxm_dial(test, bed, &request, sizeof(request));
-	expect_already(test, bed->peer.eq);
+	rxm_expect_refused(test, bed, ALREADY);
 	vt_no_event(test, first.eq);
 }
 
 static void a_new_incarnation_takes_the_place_of_the_old_one(struct kunit *test)
 {
 	struct rxm_wire_request request = rxm_request();
-	struct rxm_bed *bed = rxm_bed_open(test);
-	union vt_event event;
+	struct rxm_bed *bed = rxm_bed_join(test);
 	struct vt_end first;
 
-	rxm_join(test, bed);
 	first = bed->peer;
 	bed->peer = (struct vt_end) {};
 	request.conn_id = 6ULL << 32 | RXM_ID;
 	rxm_dial(test, bed, &request, sizeof(request));
-	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
-	vt_event(test, first.eq, FI_SHUTDOWN, &event);
+	vt_event(test, bed->peer.eq, FI_CONNECTED, NULL);
+	vt_event(test, first.eq, FI_SHUTDOWN, NULL);
 }
 
 /* An address that has all its connections can have a new one in the place of its own old one */
@@ -159,7 +134,6 @@ static void a_new_incarnation_needs_no_room(struct kunit *test)
 {
 	struct rxm_wire_request request = rxm_request();
 	struct rxm_bed *bed = rxm_bed_open(test);
-	union vt_event event;
 	struct vt_end first;
 
 	rxm_param(test, "address_max", 1, 1024);
@@ -168,13 +142,13 @@ static void a_new_incarnation_needs_no_room(struct kunit *test)
 	bed->peer = (struct vt_end) {};
 	request.port = RXM_PORT + 1;
 	rxm_dial(test, bed, &request, sizeof(request));
-	expect_already(test, bed->peer.eq);
+	rxm_expect_refused(test, bed, ALREADY);
 	bed->peer = (struct vt_end) {};
 	request.port = RXM_PORT;
 	request.conn_id = 6ULL << 32 | RXM_ID;
 	rxm_dial(test, bed, &request, sizeof(request));
-	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
-	vt_event(test, first.eq, FI_SHUTDOWN, &event);
+	vt_event(test, bed->peer.eq, FI_CONNECTED, NULL);
+	vt_event(test, first.eq, FI_SHUTDOWN, NULL);
 }
 
 static void nobody_else_can_be_the_endpoint_itself(struct kunit *test)
@@ -184,7 +158,7 @@ static void nobody_else_can_be_the_endpoint_itself(struct kunit *test)
 
 	request.port = rxm_bed_port(bed);
 	rxm_dial(test, bed, &request, sizeof(request));
-	expect_already(test, bed->peer.eq);
+	rxm_expect_refused(test, bed, ALREADY);
 }
 
 static void a_request_says_what_libfabric_expects(struct kunit *test)
@@ -235,14 +209,13 @@ static void the_larger_address_wins_if_both_dial(struct kunit *test)
 	struct rxm_wire_request theirs, ours = rxm_request();
 	struct rxm_bed *bed = rxm_bed_open(test);
 	u8 *buf = vt_buf(test, 8);
-	union vt_event event;
 
 	ours.port = rxm_bed_port(bed) + 1;
 	rxm_listen_at(test, ours.port);
 	rxm_be_dialled(test, bed, buf, 8, &theirs);
 	vt_of(test)->name = bed->name;
 	rxm_dial(test, bed, &ours, sizeof(ours));
-	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
+	vt_event(test, bed->peer.eq, FI_CONNECTED, NULL);
 	vt_done(test, bed->us.tx, vt_ctx(1));
 	vt_done(test, bed->peer.rx, vt_ctx(0));
 }
@@ -259,7 +232,7 @@ static void the_smaller_address_is_refused_if_both_dial(struct kunit *test)
 	info = rxm_be_dialled(test, bed, buf, 8, &theirs);
 	vt_of(test)->name = bed->name;
 	rxm_dial(test, bed, &ours, sizeof(ours));
-	expect_already(test, bed->peer.eq);
+	rxm_expect_refused(test, bed, ALREADY);
 	bed->peer = (struct vt_end) {};
 	rxm_accept(test, bed, info, false);
 	vt_done(test, bed->us.tx, vt_ctx(1));
@@ -268,7 +241,7 @@ static void the_smaller_address_is_refused_if_both_dial(struct kunit *test)
 
 static void a_refusal_ends_what_waits(struct kunit *test)
 {
-	static const struct rxm_wire_reject msg = { .version = 1, .reason = 1 };
+	static const struct rxm_wire_reject msg = { .version = 1, .reason = MISFIT };
 	struct rxm_bed *bed = rxm_bed_open(test);
 	struct rxm_wire_request request;
 	u8 *buf = vt_buf(test, 8);
@@ -283,7 +256,7 @@ static void a_refusal_ends_what_waits(struct kunit *test)
 /* Also what was posted before the endpoint knew its peer */
 static void a_refusal_ends_all_that_waits(struct kunit *test)
 {
-	static const struct rxm_wire_reject msg = { .version = 1, .reason = 1 };
+	static const struct rxm_wire_reject msg = { .version = 1, .reason = MISFIT };
 	struct rxm_bed *bed = rxm_bed_open(test);
 	u8 *buf = vt_buf(test, 8);
 	struct fi_info *info;
@@ -329,20 +302,19 @@ static void dial_from(struct kunit *test, struct rxm_bed *bed, int port)
 static void an_address_has_so_many_connections_and_no_more(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open(test);
-	union vt_event event;
 	struct vt_end first;
 
 	rxm_param(test, "address_max", 2, 1024);
 	dial_from(test, bed, RXM_PORT);
-	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
+	vt_event(test, bed->peer.eq, FI_CONNECTED, NULL);
 	first = bed->peer;
 	dial_from(test, bed, RXM_PORT + 1);
-	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
+	vt_event(test, bed->peer.eq, FI_CONNECTED, NULL);
 	dial_from(test, bed, RXM_PORT + 2);
-	expect_already(test, bed->peer.eq);
+	rxm_expect_refused(test, bed, ALREADY);
 	vt_end_close(test, &first);
 	dial_from(test, bed, RXM_PORT + 2);
-	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
+	vt_event(test, bed->peer.eq, FI_CONNECTED, NULL);
 }
 
 /* The next request of the endpoint to the raw listener; NULL: none, or another event is next */
@@ -426,7 +398,6 @@ static void a_request_is_answered_when_the_endpoint_is_enabled(struct kunit *tes
 	struct sockaddr_storage *name = &vt_of(test)->name;
 	size_t len = sizeof(*name);
 	struct vt_end late = {};
-	union vt_event event;
 
 	vt_of(test)->domain = bed->domain;
 	vt_end_queues(test, &late, bed->us.info, &vt_default_kind);
@@ -436,7 +407,7 @@ static void a_request_is_answered_when_the_endpoint_is_enabled(struct kunit *tes
 	rxm_dial(test, bed, &request, sizeof(request));
 	vt_no_event_for(test, bed->peer.eq, LATER_MS);
 	vt_end_enable(test, &late, &vt_default_kind);
-	vt_event(test, bed->peer.eq, FI_CONNECTED, &event);
+	vt_event(test, bed->peer.eq, FI_CONNECTED, NULL);
 }
 
 /* Calls below the endpoint that fail */
@@ -467,13 +438,8 @@ static const struct fault dial_faults[] = {
 	{ "connect error 12 times=1" },
 };
 
-static void fault_desc(const struct fault *fault, char *desc)
-{
-	strscpy(desc, fault->rule, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(accept_fault, accept_faults, fault_desc);
-KUNIT_ARRAY_PARAM(dial_fault, dial_faults, fault_desc);
+KUNIT_ARRAY_PARAM_DESC(accept_fault, accept_faults, rule);
+KUNIT_ARRAY_PARAM_DESC(dial_fault, dial_faults, rule);
 
 /* The peer is refused, and may come again */
 static void a_connection_that_cannot_be_accepted_is_refused(struct kunit *test)

@@ -22,13 +22,6 @@ static void expect_no_packet(struct kunit *test, struct rxm_bed *bed)
 	vt_none(test, bed->peer.rx);
 }
 
-static void expect_closed(struct kunit *test, struct rxm_bed *bed)
-{
-	union vt_event event;
-
-	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
-}
-
 /* As libfabric sends it */
 static void send_grant(struct kunit *test, struct rxm_bed *bed, u64 credits)
 {
@@ -77,7 +70,6 @@ static void be_dialled(struct kunit *test, struct rxm_bed *bed, bool kofi)
 	info = rxm_be_dialled(test, bed, vt_buf(test, LEN), LEN, &request);
 	KUNIT_EXPECT_EQ(test, request.flow_ctrl, 1);
 	KUNIT_EXPECT_EQ(test, request.rx_size, OWN);
-	bed->id = request.conn_id;
 	rxm_accept(test, bed, info, kofi);
 }
 
@@ -101,30 +93,18 @@ static const struct no_credits no_credits[] = {
 	{ "one receive", 1, 1 },
 };
 
-static void no_credits_desc(const struct no_credits *peer, char *desc)
-{
-	strscpy(desc, peer->what, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(no_credits, no_credits, no_credits_desc);
+KUNIT_ARRAY_PARAM_DESC(no_credits, no_credits, what);
 
 static void a_request_without_credits_is_refused(struct kunit *test)
 {
 	const struct no_credits *peer = test->param_value;
 	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
 	struct rxm_wire_request request = rxm_request();
-	struct fi_eq_err_entry error = {};
-	const struct rxm_wire_reject *msg;
 
 	request.flow_ctrl = peer->flow_ctrl;
 	request.rx_size = peer->rx_size;
 	rxm_dial(test, bed, &request, sizeof(request));
-	vt_error(test, bed->peer.eq, &error);
-	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
-	KUNIT_ASSERT_EQ(test, error.err_data_size, sizeof(*msg));
-	msg = error.err_data;
-	KUNIT_EXPECT_EQ(test, msg->version, 1);
-	KUNIT_EXPECT_EQ(test, msg->reason, 1);
+	rxm_expect_refused(test, bed, 1);
 }
 
 static void an_answer_without_credits_ends_what_waits(struct kunit *test)
@@ -298,8 +278,6 @@ static void credits_end_with_their_connection(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
 	struct rxm_wire_request request;
-	union vt_event event;
-	struct fi_info *info;
 
 	be_dialled(test, bed, false);
 	rxm_next_packet(test, bed, 0, RXM_WIRE_CREDIT);
@@ -310,10 +288,7 @@ static void credits_end_with_their_connection(struct kunit *test)
 	/* Until then the endpoint may send by the connection that has ended */
 	msleep(LATER_MS);
 	post(test, bed, ADDR, vt_ctx(2));
-	info = vt_connreq(test, &event);
-	memcpy(&request, event.cm.data, sizeof(request));
-	bed->id = request.conn_id;
-	rxm_accept(test, bed, info, false);
+	rxm_accept(test, bed, rxm_next_dial(test, bed, &request), false);
 	KUNIT_EXPECT_EQ(test, rxm_next_packet(test, bed, 0, RXM_WIRE_CREDIT)->ctrl.credits,
 			OWN - 1);
 	expect_no_packet(test, bed);
@@ -396,7 +371,7 @@ static void an_idle_connection_is_closed_by_the_peer(struct kunit *test)
 	hdr->ctrl.type = RXM_WIRE_LEAVE;
 	hdr->ctrl.msg_id = 1;
 	rxm_send(test, bed, hdr, sizeof(*hdr));
-	expect_closed(test, bed);
+	rxm_expect_closed(test, bed);
 }
 
 /* Peers that lie */
@@ -421,12 +396,7 @@ static const struct bad_grants bad_grants[] = {
 	{ "64 bits together", { RXM_RECVS - 1, U64_MAX - RXM_RECVS + 2 } },
 };
 
-static void bad_grants_desc(const struct bad_grants *bad, char *desc)
-{
-	strscpy(desc, bad->what, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(bad_grants, bad_grants, bad_grants_desc);
+KUNIT_ARRAY_PARAM_DESC(bad_grants, bad_grants, what);
 
 static void a_grant_that_lies_ends_the_connection(struct kunit *test)
 {
@@ -441,7 +411,7 @@ static void a_grant_that_lies_ends_the_connection(struct kunit *test)
 		send_grant(test, bed, bad->grants[i++]);
 		msleep(LATER_MS);
 	} while (bad->grants[i]);
-	expect_closed(test, bed);
+	rxm_expect_closed(test, bed);
 }
 
 static void a_packet_without_a_credit_ends_the_connection(struct kunit *test)
@@ -455,16 +425,15 @@ static void a_packet_without_a_credit_ends_the_connection(struct kunit *test)
 	msleep(LATER_MS);
 	vt_no_event(test, bed->peer.eq);
 	send_message(test, bed);
-	expect_closed(test, bed);
+	rxm_expect_closed(test, bed);
 }
 
 static void a_grant_where_none_are_counted_ends_the_connection(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 
-	rxm_join(test, bed);
 	send_grant(test, bed, 1);
-	expect_closed(test, bed);
+	rxm_expect_closed(test, bed);
 }
 
 /* Lower providers other than verbs */
@@ -508,14 +477,11 @@ static void withdraw_disabled(void *unused)
 
 static struct fi_info *find_disabled(struct kunit *test, u64 caps)
 {
-	struct fi_info *hints = fi_allocinfo(), *info;
+	struct fi_info *hints = vt_allocinfo(test, "tcp;ofi_hook_disabled;ofi_rxm"), *info;
 
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
 	hints->caps = caps;
 	hints->ep_attr->type = FI_EP_RDM;
 	hints->addr_format = FI_SOCKADDR_IN;
-	hints->fabric_attr->prov_name = kstrdup("tcp;ofi_hook_disabled;ofi_rxm", GFP_KERNEL);
 	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), 0);
 	vt_free_later(test, info);
 	KUNIT_EXPECT_EQ(test, info->domain_attr->resource_mgmt, FI_RM_ENABLED);

@@ -36,27 +36,19 @@ static void send_message(struct kunit *test, struct rxm_bed *bed, fi_addr_t addr
 	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, vt_buf(test, LEN), LEN, NULL, addr, context), 0);
 }
 
-static void expect_closed(struct kunit *test, struct rxm_bed *bed)
-{
-	union vt_event event;
-
-	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
-}
-
 /* The end that has accepted */
 
 static void a_peer_that_has_taken_all_may_leave(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *buf = vt_buf(test, LEN);
 	struct rxm_wire_hdr *hdr;
 
-	rxm_join(test, bed);
 	send_message(test, bed, 0, vt_ctx(1));
 	vt_done(test, bed->us.tx, vt_ctx(1));
 	vt_done(test, bed->peer.rx, vt_ctx(0));
 	send_packet(test, bed, RXM_WIRE_LEAVE, 1);
-	expect_closed(test, bed);
+	rxm_expect_closed(test, bed);
 	vt_end_close(test, &bed->peer);
 	/* And may come back */
 	rxm_join(test, bed);
@@ -68,9 +60,8 @@ static void a_peer_that_has_taken_all_may_leave(struct kunit *test)
 
 static void a_peer_that_has_not_taken_all_stays(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 
-	rxm_join(test, bed);
 	send_message(test, bed, 0, vt_ctx(1));
 	vt_done(test, bed->us.tx, vt_ctx(1));
 	vt_done(test, bed->peer.rx, vt_ctx(0));
@@ -79,17 +70,16 @@ static void a_peer_that_has_not_taken_all_stays(struct kunit *test)
 	vt_no_event(test, bed->peer.eq);
 	/* With the answer it has taken two */
 	send_packet(test, bed, RXM_WIRE_LEAVE, 2);
-	expect_closed(test, bed);
+	rxm_expect_closed(test, bed);
 }
 
 static void a_peer_that_has_been_offered_a_message_stays(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *out = vt_buf(test, LONG);
 	struct rxm_wire_hdr *hdr;
 
-	rxm_join(test, bed);
-	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, out, LONG, NULL, 0, vt_ctx(1)), 0);
+	vt_send(test, &bed->us, out, LONG, vt_ctx(1));
 	vt_done(test, bed->peer.rx, vt_ctx(0));
 	send_packet(test, bed, RXM_WIRE_LEAVE, 1);
 	next_word(test, bed, 1, RXM_WIRE_STAY);
@@ -97,17 +87,16 @@ static void a_peer_that_has_been_offered_a_message_stays(struct kunit *test)
 	send_packet(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr->ctrl.msg_id);
 	vt_done(test, bed->us.tx, vt_ctx(1));
 	send_packet(test, bed, RXM_WIRE_LEAVE, 2);
-	expect_closed(test, bed);
+	rxm_expect_closed(test, bed);
 }
 
 /* The peer cannot see how often its memory is read */
 static void a_peer_whose_memory_is_in_use_stays_once(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *mem = vt_buf(test, LEN), *buf = vt_buf(test, LEN);
 	struct fid_mr *mr;
 
-	rxm_join(test, bed);
 	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, LEN, FI_REMOTE_READ, 0, 5, 0,
 					&mr, NULL), 0);
 	vt_adopt(test, &mr->fid);
@@ -117,16 +106,15 @@ static void a_peer_whose_memory_is_in_use_stays_once(struct kunit *test)
 	send_packet(test, bed, RXM_WIRE_LEAVE, 0);
 	next_word(test, bed, 0, RXM_WIRE_STAY);
 	send_packet(test, bed, RXM_WIRE_LEAVE, 1);
-	expect_closed(test, bed);
+	rxm_expect_closed(test, bed);
 }
 
 static void an_answer_to_no_question_ends_the_connection(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 
-	rxm_join(test, bed);
 	send_packet(test, bed, RXM_WIRE_STAY, 0);
-	expect_closed(test, bed);
+	rxm_expect_closed(test, bed);
 }
 
 /* The end that has dialled */
@@ -139,7 +127,6 @@ static void be_dialled(struct kunit *test, struct rxm_bed *bed, bool kofi)
 
 	rxm_listen_at(test, 0);
 	info = rxm_be_dialled(test, bed, vt_buf(test, LEN), LEN, &request);
-	bed->id = request.conn_id;
 	rxm_accept(test, bed, info, kofi);
 	vt_done(test, bed->us.tx, vt_ctx(1));
 	vt_done(test, bed->peer.rx, vt_ctx(0));
@@ -149,8 +136,6 @@ static void an_idle_connection_is_closed_by_the_peer(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open(test);
 	struct rxm_wire_request request;
-	union vt_event event;
-	struct fi_info *info;
 
 	rxm_param(test, "idle_timeout", IDLE_S, 0);
 	be_dialled(test, bed, true);
@@ -160,10 +145,7 @@ static void an_idle_connection_is_closed_by_the_peer(struct kunit *test)
 	msleep(MSEC_PER_SEC);
 	vt_none(test, bed->peer.rx);
 	vt_end_close(test, &bed->peer);
-	info = vt_connreq(test, &event);
-	memcpy(&request, event.cm.data, sizeof(request));
-	bed->id = request.conn_id;
-	rxm_accept(test, bed, info, true);
+	rxm_accept(test, bed, rxm_next_dial(test, bed, &request), true);
 	vt_done(test, bed->us.tx, vt_ctx(2));
 	vt_done(test, bed->peer.rx, vt_ctx(0));
 }
@@ -231,16 +213,15 @@ static void connections_stay_as_a_rule(struct kunit *test)
 static void a_peer_that_does_not_answer_loses_the_connection(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open(test);
-	union vt_event event;
 
 	rxm_param(test, "message_timeout", TIMEOUT_S, 60);
 	rxm_param(test, "idle_timeout", IDLE_S, 0);
 	be_dialled(test, bed, true);
 	next_word(test, bed, 1, RXM_WIRE_LEAVE);
 	send_message(test, bed, ADDR, vt_ctx(2));
-	expect_closed(test, bed);
+	rxm_expect_closed(test, bed);
 	/* The message goes by the next one */
-	vt_connreq(test, &event);
+	vt_connreq(test, NULL);
 }
 
 static struct kunit_case idle_cases[] = {

@@ -47,12 +47,9 @@ static void an_info_says_what_an_endpoint_has(struct kunit *test)
 static void queues_are_as_long_as_hints_want(struct kunit *test)
 {
 	static const size_t wanted[] = { 1, QUEUE, 1000, 16384 };
-	struct fi_info *hints = fi_allocinfo(), *info;
+	struct fi_info *hints = vt_allocinfo(test, "loop;ofi_rxm"), *info;
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
-	hints->fabric_attr->prov_name = kstrdup("loop;ofi_rxm", GFP_KERNEL);
 	for (i = 0; i < ARRAY_SIZE(wanted); i++) {
 		hints->tx_attr->size = wanted[i];
 		hints->rx_attr->size = wanted[ARRAY_SIZE(wanted) - 1 - i];
@@ -67,11 +64,8 @@ static void queues_are_as_long_as_hints_want(struct kunit *test)
 
 static void an_endpoint_with_connections_is_not_found(struct kunit *test)
 {
-	struct fi_info *hints = fi_allocinfo(), *info;
+	struct fi_info *hints = vt_allocinfo(test, "loop;ofi_rxm"), *info;
 
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
-	hints->fabric_attr->prov_name = kstrdup("loop;ofi_rxm", GFP_KERNEL);
 	hints->ep_attr->type = FI_EP_MSG;
 	KUNIT_EXPECT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), -ENODATA);
 }

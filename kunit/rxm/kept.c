@@ -46,6 +46,12 @@ static void expect_tagged(struct kunit *test, struct rxm_bed *bed, u8 *buf, u8 t
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LEN, tag));
 }
 
+static void receive_tagged(struct kunit *test, struct rxm_bed *bed, u8 *buf, u8 tag)
+{
+	post_tagged(test, bed, buf, tag);
+	expect_tagged(test, bed, buf, tag);
+}
+
 static void send_kept(struct kunit *test, struct rxm_bed *bed)
 {
 	int i;
@@ -54,27 +60,30 @@ static void send_kept(struct kunit *test, struct rxm_bed *bed)
 		send_tagged(test, bed, 1);
 }
 
+/* All that is kept, then a message that finds no room, and one behind it */
+static void send_more_than_kept(struct kunit *test, struct rxm_bed *bed)
+{
+	send_kept(test, bed);
+	send_tagged(test, bed, 2);
+	send_tagged(test, bed, 3);
+}
+
 /* Takes a message of send_kept(), so that the one with tag 2 is kept, and that with tag 3 comes */
 static void take_one_kept(struct kunit *test, struct rxm_bed *bed, u8 *buf)
 {
 	post_tagged(test, bed, buf, 3);
 	vt_none(test, bed->us.rx);
-	post_tagged(test, bed, buf + LEN, 1);
-	expect_tagged(test, bed, buf + LEN, 1);
+	receive_tagged(test, bed, buf + LEN, 1);
 	expect_tagged(test, bed, buf, 3);
-	post_tagged(test, bed, buf, 2);
-	expect_tagged(test, bed, buf, 2);
+	receive_tagged(test, bed, buf, 2);
 }
 
 static void a_message_in_its_buffer_is_kept_when_another_one_is_taken(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *buf = vt_buf(test, 2 * LEN);
 
-	rxm_join(test, bed);
-	send_kept(test, bed);
-	send_tagged(test, bed, 2);
-	send_tagged(test, bed, 3);
+	send_more_than_kept(test, bed);
 	take_one_kept(test, bed, buf);
 }
 
@@ -113,8 +122,7 @@ static void peers_that_have_gone_make_room(struct kunit *test)
 	rxm_join(test, bed);
 	send_tagged(test, bed, 2);
 	send_tagged(test, bed, 3);
-	post_tagged(test, bed, buf, 3);
-	expect_tagged(test, bed, buf, 3);
+	receive_tagged(test, bed, buf, 3);
 	/* Only what was needed has been dropped */
 	for (i = 0; i < PEERS * KEPT - 1; i++) {
 		post_tagged(test, bed, buf, 1);
@@ -151,13 +159,17 @@ static void connections_without_memory_do_not_wake_each_other(struct kunit *test
 	KUNIT_EXPECT_EQ(test, vt_shell(FAILSLAB "test $(cat times) -gt 10000"), 0);
 	/* When there is memory, the first message is kept, and what is behind it comes */
 	fail_nothing(NULL);
-	post_tagged(test, bed, buf, 3);
-	expect_tagged(test, bed, buf, 3);
-	for (i = 0; i < 2; i++) {
-		post_tagged(test, bed, buf, 2);
-		expect_tagged(test, bed, buf, 2);
-	}
+	receive_tagged(test, bed, buf, 3);
+	for (i = 0; i < 2; i++)
+		receive_tagged(test, bed, buf, 2);
 }
+
+/* The message with tag 2 */
+static const struct fi_msg_tagged wanted = {
+	.addr		= FI_ADDR_UNSPEC,
+	.tag		= 2,
+	.context	= (void *)2,
+};
 
 /* Claims a message, which may not have arrived yet */
 static void claim(struct kunit *test, struct rxm_bed *bed, const struct fi_msg_tagged *msg,
@@ -180,84 +192,60 @@ static void claim(struct kunit *test, struct rxm_bed *bed, const struct fi_msg_t
 /* The client has claimed it, and only takes it later */
 static void a_claimed_message_stays_in_its_buffer(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *buf = vt_buf(test, 2 * LEN);
 	struct kvec iov = { buf, LEN };
-	struct fi_msg_tagged msg = {
-		.msg_iov	= &iov,
-		.iov_count	= 1,
-		.addr		= FI_ADDR_UNSPEC,
-		.tag		= 2,
-		.context	= vt_ctx(2),
-	};
+	struct fi_msg_tagged msg = wanted;
 
-	rxm_join(test, bed);
-	send_kept(test, bed);
-	send_tagged(test, bed, 2);
-	send_tagged(test, bed, 3);
+	send_more_than_kept(test, bed);
+	msg.msg_iov = &iov;
+	msg.iov_count = 1;
 	claim(test, bed, &msg, LEN);
-	post_tagged(test, bed, buf + LEN, 1);
-	expect_tagged(test, bed, buf + LEN, 1);
+	receive_tagged(test, bed, buf + LEN, 1);
 	vt_none(test, bed->us.rx);
 	KUNIT_ASSERT_EQ(test, fi_trecvmsg(bed->us.ep, &msg, FI_CLAIM), 0);
 	expect_tagged(test, bed, buf, 2);
-	post_tagged(test, bed, buf, 3);
-	expect_tagged(test, bed, buf, 3);
+	receive_tagged(test, bed, buf, 3);
 }
 
 /* And what is behind it: the connection has as many messages as it may have */
 static void a_claimed_message_outlives_its_connection(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *buf = vt_buf(test, LEN);
 	struct kvec iov = { buf, LEN };
-	struct fi_msg_tagged msg = {
-		.msg_iov	= &iov,
-		.iov_count	= 1,
-		.addr		= FI_ADDR_UNSPEC,
-		.tag		= 2,
-		.context	= vt_ctx(2),
-	};
+	struct fi_msg_tagged msg = wanted;
 
-	rxm_join(test, bed);
-	send_kept(test, bed);
-	send_tagged(test, bed, 2);
-	send_tagged(test, bed, 3);
+	send_more_than_kept(test, bed);
+	msg.msg_iov = &iov;
+	msg.iov_count = 1;
 	claim(test, bed, &msg, LEN);
 	vt_end_close(test, &bed->peer);
 	/* The end comes before the next request */
 	rxm_join(test, bed);
 	KUNIT_ASSERT_EQ(test, fi_trecvmsg(bed->us.ep, &msg, FI_CLAIM), 0);
 	expect_tagged(test, bed, buf, 2);
-	post_tagged(test, bed, buf, 3);
-	expect_tagged(test, bed, buf, 3);
+	receive_tagged(test, bed, buf, 3);
 }
 
 /* It is at its sender, but what is behind it has come */
 static void a_claimed_offer_goes_alone_with_its_connection(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *buf = vt_buf(test, LEN), *mem = vt_buf(test, LONG);
-	const struct fi_msg_tagged msg = {
-		.addr		= FI_ADDR_UNSPEC,
-		.tag		= 2,
-		.context	= vt_ctx(2),
-	};
 	struct rxm_wire_hdr *hdr;
 
-	rxm_join(test, bed);
 	send_kept(test, bed);
 	hdr = rxm_offer_new(test, bed, mem, LONG);
 	hdr->op.op = 1;
 	hdr->op.tag = 2;
-	rxm_send_offer(test, bed, hdr);
+	rxm_send_ranges(test, bed, hdr);
 	send_tagged(test, bed, 3);
-	claim(test, bed, &msg, LONG);
+	claim(test, bed, &wanted, LONG);
 	vt_end_close(test, &bed->peer);
 	/* The end comes before the next request */
 	rxm_join(test, bed);
-	post_tagged(test, bed, buf, 3);
-	expect_tagged(test, bed, buf, 3);
+	receive_tagged(test, bed, buf, 3);
 }
 
 /* Time of all processors in the kernel, but for interrupts */
@@ -355,7 +343,7 @@ static void all_that_waits_comes_when_one_message_is_taken(struct kunit *test)
 static void a_buffer_goes_on_when_completions_are_read(struct kunit *test)
 {
 	const int count = QUEUE + 2;
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	struct kvec iov = { vt_buf(test, 2 * QUEUE * LEN), 2 * QUEUE * LEN };
 	const struct fi_msg msg = {
 		.msg_iov	= &iov,
@@ -366,7 +354,6 @@ static void a_buffer_goes_on_when_completions_are_read(struct kunit *test)
 	struct rxm_wire_hdr *hdr;
 	int i;
 
-	rxm_join(test, bed);
 	KUNIT_ASSERT_EQ(test, fi_recvmsg(bed->us.ep, &msg, FI_COMPLETION | FI_MULTI_RECV), 0);
 	hdr = rxm_packet(test, bed, LEN);
 	for (i = 0; i < count; i++)
@@ -379,21 +366,18 @@ static void a_buffer_goes_on_when_completions_are_read(struct kunit *test)
 /* The connection has as many as it may have.  An offer goes with it, also from between them */
 static void messages_in_their_buffers_outlive_their_connection(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *buf = vt_buf(test, LONG), *mem = vt_buf(test, LONG), tag;
 
-	rxm_join(test, bed);
 	send_kept(test, bed);
 	send_tagged(test, bed, 2);
-	rxm_send_offer(test, bed, rxm_offer_new(test, bed, mem, LONG));
+	rxm_send_ranges(test, bed, rxm_offer_new(test, bed, mem, LONG));
 	send_tagged(test, bed, 3);
 	vt_end_close(test, &bed->peer);
 	/* The end comes before the next request */
 	rxm_join(test, bed);
-	for (tag = 2; tag <= 3; tag++) {
-		post_tagged(test, bed, buf, tag);
-		expect_tagged(test, bed, buf, tag);
-	}
+	for (tag = 2; tag <= 3; tag++)
+		receive_tagged(test, bed, buf, tag);
 	vt_recv(test, &bed->us, buf, LONG, vt_ctx(4));
 	vt_none(test, bed->us.rx);
 }
@@ -429,10 +413,8 @@ static void messages_in_their_buffers_outlive_a_connection_with_credits(struct k
 	vt_end_close(test, &bed->peer);
 	/* The end comes before the next request */
 	rxm_join(test, bed);
-	for (tag = 2; tag <= 3; tag++) {
-		post_tagged(test, bed, buf, tag);
-		expect_tagged(test, bed, buf, tag);
-	}
+	for (tag = 2; tag <= 3; tag++)
+		receive_tagged(test, bed, buf, tag);
 }
 
 /* Has connections keep all that their address may have, but for one large message */
@@ -486,10 +468,8 @@ static void room_is_taken_at_once(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, comp.tag, 3);
 		}
 		waited += jiffies - since;
-		for (i = 0; i < 2; i++) {
-			post_tagged(test, bed, buf, 2);
-			expect_tagged(test, bed, buf, 2);
-		}
+		for (i = 0; i < 2; i++)
+			receive_tagged(test, bed, buf, 2);
 	}
 	KUNIT_EXPECT_LT(test, waited, ROUNDS / 2 * HZ);
 }

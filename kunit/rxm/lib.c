@@ -8,11 +8,8 @@
 
 static struct fi_info *rxm_find(struct kunit *test, const char *prov, enum fi_ep_type type)
 {
-	struct fi_info *hints = fi_allocinfo(), *info;
+	struct fi_info *hints = vt_allocinfo(test, prov), *info;
 
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
-	hints->fabric_attr->prov_name = kstrdup(prov, GFP_KERNEL);
 	hints->ep_attr->type = type;
 	hints->addr_format = FI_SOCKADDR_IN;
 	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
@@ -63,6 +60,14 @@ struct rxm_bed *rxm_bed_open(struct kunit *test)
 	return rxm_bed_new(test, "loop", 0);
 }
 
+struct rxm_bed *rxm_bed_join(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+
+	rxm_join(test, bed);
+	return bed;
+}
+
 struct rxm_bed *rxm_bed_open_at(struct kunit *test, int port)
 {
 	return rxm_bed_new(test, "loop", port);
@@ -74,6 +79,7 @@ struct rxm_bed *rxm_bed_open_on(struct kunit *test, const char *prov)
 }
 
 #define RXM_COMMAND	96	/* bytes of a command */
+#define RXM_LEN		64	/* bytes of a message */
 #define RXM_RULES	"/sys/kernel/debug/kofi_hook_fault/rules"
 
 static void rxm_no_faults(void *unused)
@@ -168,18 +174,25 @@ void rxm_listen_at(struct kunit *test, int port)
 	kofi_addr_set_port((struct sockaddr_storage *)vt_of(test)->info->src_addr, 0);
 }
 
+struct fi_info *rxm_next_dial(struct kunit *test, struct rxm_bed *bed,
+			      struct rxm_wire_request *request)
+{
+	union vt_event event;
+	struct fi_info *info = vt_connreq(test, &event);
+
+	memcpy(request, event.cm.data, sizeof(*request));
+	bed->id = request->conn_id;
+	return info;
+}
+
 struct fi_info *rxm_be_dialled(struct kunit *test, struct rxm_bed *bed, const void *buf,
 			       size_t len, struct rxm_wire_request *request)
 {
-	union vt_event event;
-	struct fi_info *info;
 	fi_addr_t addr;
 
 	KUNIT_ASSERT_EQ(test, fi_av_insert(bed->us.av, &vt_of(test)->name, 1, &addr, 0, NULL), 1);
 	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, buf, len, NULL, addr, vt_ctx(1)), 0);
-	info = vt_connreq(test, &event);
-	memcpy(request, event.cm.data, sizeof(*request));
-	return info;
+	return rxm_next_dial(test, bed, request);
 }
 
 void rxm_accept(struct kunit *test, struct rxm_bed *bed, struct fi_info *info, bool kofi)
@@ -195,6 +208,24 @@ void rxm_accept(struct kunit *test, struct rxm_bed *bed, struct fi_info *info, b
 	vt_end_open(test, &bed->peer, info, &vt_default_kind);
 	rxm_post_recvs(test, bed);
 	vt_accept(test, &bed->peer, &answer, sizeof(answer));
+}
+
+void rxm_expect_refused(struct kunit *test, struct rxm_bed *bed, u8 reason)
+{
+	struct fi_eq_err_entry error = {};
+	const struct rxm_wire_reject *msg;
+
+	vt_error(test, bed->peer.eq, &error);
+	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
+	KUNIT_ASSERT_EQ(test, error.err_data_size, sizeof(*msg));
+	msg = error.err_data;
+	KUNIT_EXPECT_EQ(test, msg->version, 1);
+	KUNIT_EXPECT_EQ(test, msg->reason, reason);
+}
+
+void rxm_expect_closed(struct kunit *test, struct rxm_bed *bed)
+{
+	vt_event(test, bed->peer.eq, FI_SHUTDOWN, NULL);
 }
 
 struct rxm_wire_hdr *rxm_packet(struct kunit *test, const struct rxm_bed *bed, size_t len)
@@ -216,56 +247,110 @@ struct rxm_wire_hdr *rxm_packet(struct kunit *test, const struct rxm_bed *bed, s
 
 void rxm_send(struct kunit *test, struct rxm_bed *bed, const void *packet, size_t len)
 {
-	KUNIT_ASSERT_EQ(test, fi_send(bed->peer.ep, packet, len, NULL, 0, vt_ctx(100)), 0);
+	vt_send(test, &bed->peer, packet, len, vt_ctx(100));
 	vt_done(test, bed->peer.tx, vt_ctx(100));
 }
 
-struct rxm_wire_hdr *rxm_next_packet(struct kunit *test, struct rxm_bed *bed, int nr, u8 type)
+static struct rxm_wire_hdr *expect_header(struct kunit *test, struct rxm_bed *bed, int nr, u8 type)
 {
 	struct rxm_wire_hdr *hdr = (struct rxm_wire_hdr *)bed->bufs[nr];
 
-	vt_done(test, bed->peer.rx, vt_ctx(nr));
 	KUNIT_EXPECT_EQ(test, hdr->ctrl.version, 4);
+	KUNIT_ASSERT_EQ(test, hdr->ctrl.type, type);
 	KUNIT_EXPECT_EQ(test, hdr->ctrl.conn_id, RXM_ID);
-	KUNIT_EXPECT_EQ(test, hdr->ctrl.type, type);
 	KUNIT_EXPECT_EQ(test, hdr->op.version, 2);
 	return hdr;
 }
 
-static struct rxm_wire_rndv *make_offer(struct kunit *test, struct rxm_wire_hdr *hdr, u8 *mem,
-					size_t len)
+struct rxm_wire_hdr *rxm_next_packet(struct kunit *test, struct rxm_bed *bed, int nr, u8 type)
 {
-	struct rxm_wire_rndv *offer = (void *)(hdr + 1);
+	vt_done(test, bed->peer.rx, vt_ctx(nr));
+	return expect_header(test, bed, nr, type);
+}
+
+struct rxm_wire_hdr *rxm_next_sized(struct kunit *test, struct rxm_bed *bed, int nr, u8 type,
+				    size_t len)
+{
+	KUNIT_ASSERT_EQ(test, vt_done(test, bed->peer.rx, vt_ctx(nr)).len,
+			sizeof(struct rxm_wire_hdr) + len);
+	return expect_header(test, bed, nr, type);
+}
+
+void rxm_send_word(struct kunit *test, struct rxm_bed *bed, u8 type, u64 id)
+{
+	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, 0);
+
+	hdr->ctrl.type = type;
+	hdr->ctrl.msg_id = id;
+	hdr->op.op = RXM_WIRE_FETCH_ATOMIC;
+	hdr->op.size = 12345;
+	rxm_send(test, bed, hdr, sizeof(*hdr));
+}
+
+const struct rxm_wire_rndv *rxm_expect_ranges(struct kunit *test, const struct rxm_wire_hdr *hdr,
+					      size_t len)
+{
+	const struct rxm_wire_rndv *ranges = (const void *)(hdr + 1);
+	size_t sum = 0;
+	int i;
+
+	KUNIT_ASSERT_GE(test, ranges->count, 1);
+	KUNIT_ASSERT_LE(test, ranges->count, RXM_WIRE_IOV);
+	for (i = 0; i < ranges->count; i++)
+		sum += ranges->iov[i].len;
+	KUNIT_EXPECT_EQ(test, sum, len);
+	return ranges;
+}
+
+struct rxm_wire_hdr *rxm_ranges_new(struct kunit *test, const struct rxm_bed *bed, u8 *mem,
+				    size_t len, u64 access)
+{
+	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, sizeof(struct rxm_wire_rndv));
+	struct rxm_wire_rndv *ranges = (void *)(hdr + 1);
 	struct fid_mr *mr;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, len, FI_REMOTE_READ, 0, 5, 0,
-					&mr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, len, access, 0, 5, 0, &mr, NULL),
+			0);
 	vt_adopt(test, &mr->fid);
-	hdr->ctrl.type = 2;
-	hdr->ctrl.msg_id = 33;
-	hdr->op.size = len;
-	*offer = (struct rxm_wire_rndv) { .count = 2 };
-	offer->iov[0].addr = fi_mr_addr(mr);
-	offer->iov[0].len = len / 3;
-	offer->iov[0].key = fi_mr_key(mr);
-	offer->iov[1].addr = fi_mr_addr(mr) + len / 3;
-	offer->iov[1].len = len - len / 3;
-	offer->iov[1].key = fi_mr_key(mr);
-	return offer;
+	ranges->count = 2;
+	ranges->iov[0].addr = fi_mr_addr(mr);
+	ranges->iov[0].len = len / 3;
+	ranges->iov[0].key = fi_mr_key(mr);
+	ranges->iov[1].addr = fi_mr_addr(mr) + len / 3;
+	ranges->iov[1].len = len - len / 3;
+	ranges->iov[1].key = fi_mr_key(mr);
+	return hdr;
 }
 
 struct rxm_wire_hdr *rxm_offer_new(struct kunit *test, const struct rxm_bed *bed, u8 *mem,
 				   size_t len)
 {
-	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, sizeof(struct rxm_wire_rndv));
+	struct rxm_wire_hdr *hdr = rxm_ranges_new(test, bed, mem, len, FI_REMOTE_READ);
 
-	make_offer(test, hdr, mem, len);
+	hdr->ctrl.type = RXM_WIRE_RNDV_REQ;
+	hdr->ctrl.msg_id = 33;
+	hdr->op.size = len;
 	return hdr;
 }
 
-void rxm_send_offer(struct kunit *test, struct rxm_bed *bed, struct rxm_wire_hdr *hdr)
+void rxm_send_ranges(struct kunit *test, struct rxm_bed *bed, const struct rxm_wire_hdr *hdr)
 {
 	rxm_send(test, bed, hdr, sizeof(*hdr) + sizeof(struct rxm_wire_rndv));
+}
+
+void rxm_expect_service(struct kunit *test, struct rxm_bed *bed)
+{
+	u8 *buf = vt_buf(test, RXM_LEN);
+	struct rxm_wire_hdr *hdr;
+
+	vt_end_close(test, &bed->peer);
+	rxm_join(test, bed);
+	hdr = rxm_packet(test, bed, RXM_LEN);
+	vt_fill(hdr + 1, RXM_LEN, 4);
+	vt_recv(test, &bed->us, buf, RXM_LEN, vt_ctx(1));
+	rxm_send(test, bed, hdr, sizeof(*hdr) + RXM_LEN);
+	vt_done(test, bed->us.rx, vt_ctx(1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf, RXM_LEN, 4));
 }
 
 static void rxm_param_restore(void *command)

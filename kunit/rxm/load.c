@@ -134,10 +134,8 @@ static bool step(struct kunit *test, struct load *load)
 
 static void open_to(struct kunit *test, struct load *load)
 {
-	struct fi_info *info = fi_dupinfo(vt_of(test)->info);
+	struct fi_info *info = vt_dup(test, vt_of(test)->info);
 
-	KUNIT_ASSERT_NOT_NULL(test, info);
-	vt_free_later(test, info);
 	if (vt_of(test)->name_len)
 		memcpy(info->src_addr, &vt_of(test)->name, info->src_addrlen);
 	load->to = (struct vt_end) { .tx = load->cq, .rx = load->cq };
@@ -151,17 +149,14 @@ static void open_to(struct kunit *test, struct load *load)
 static struct load *load_open_on(struct kunit *test, const char *prov, const char *domain,
 				 struct net *net)
 {
-	struct fi_info *hints = fi_allocinfo(), *info;
+	struct fi_info *hints = vt_allocinfo(test, prov), *info;
 	struct load *load = vt_buf(test, sizeof(*load));
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
 	hints->caps = FI_MSG;
 	hints->ep_attr->type = FI_EP_RDM;
 	hints->addr_format = FI_SOCKADDR_IN;
 	hints->fabric_attr->net = net;
-	hints->fabric_attr->prov_name = kstrdup(prov, GFP_KERNEL);
 	if (domain)
 		hints->domain_attr->name = kstrdup(domain, GFP_KERNEL);
 	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, net ? "127.0.0.1" : NULL, 0, net ? FI_SOURCE : 0,
@@ -255,12 +250,7 @@ static const struct load_prov load_provs[] = {
 	{ "tcp;ofi_rxm" },
 };
 
-static void load_prov_desc(const struct load_prov *prov, char *desc)
-{
-	strscpy(desc, prov->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(load_prov, load_provs, load_prov_desc);
+KUNIT_ARRAY_PARAM_DESC(load_prov, load_provs, name);
 
 static void an_endpoint_that_comes_back_is_reached_under_load(struct kunit *test)
 {
@@ -343,15 +333,12 @@ static void an_rdma_device_goes_under_load(struct kunit *test)
 /* Nothing would report the end of the device to it, or to a reader of its queues */
 static void a_device_that_has_gone_has_no_new_endpoints(struct kunit *test)
 {
-	struct fi_info *hints = fi_allocinfo(), *info;
+	struct fi_info *hints = vt_allocinfo(test, "verbs;ofi_rxm"), *info;
 	struct fid_ep *ep;
 	int ret;
 
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
 	hints->ep_attr->type = FI_EP_RDM;
 	hints->addr_format = FI_SOCKADDR_IN;
-	hints->fabric_attr->prov_name = kstrdup("verbs;ofi_rxm", GFP_KERNEL);
 	hints->domain_attr->name = kstrdup("rxe0", GFP_KERNEL);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, restore_devices, NULL), 0);
 	KUNIT_ASSERT_EQ(test, add_rxe(), 0);
@@ -390,12 +377,7 @@ static const struct in_use in_uses[] = {
 	{ "verbs;ofi_rxm", "kofi kofi_verbs kofi_rxm" },
 };
 
-static void in_use_desc(const struct in_use *in_use, char *desc)
-{
-	strscpy(desc, in_use->modules, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(in_use, in_uses, in_use_desc);
+KUNIT_ARRAY_PARAM_DESC(in_use, in_uses, modules);
 
 /* The rmmod of busybox asks the kernel, that of kmod does not ask it for a module that is in use */
 static void modules_under_load_stay(struct kunit *test)
@@ -448,7 +430,7 @@ static const struct load_prov withdrawn_provs[] = {
 	{ "tcp;ofi_rxm;ofi_hook_going" },
 };
 
-KUNIT_ARRAY_PARAM(withdrawn, withdrawn_provs, load_prov_desc);
+KUNIT_ARRAY_PARAM_DESC(withdrawn, withdrawn_provs, name);
 
 static int withdraw(void *unused)
 {
@@ -480,13 +462,10 @@ static void a_provider_is_withdrawn_under_load(struct kunit *test)
 {
 	const struct load_prov *prov = test->param_value;
 	struct withdrawal *withdrawal = vt_buf(test, sizeof(*withdrawal));
-	struct fi_info *hints = fi_allocinfo(), *info;
+	struct fi_info *hints = vt_allocinfo(test, prov->name), *info;
 	struct load *load;
 
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
 	hints->ep_attr->type = FI_EP_RDM;
-	hints->fabric_attr->prov_name = kstrdup(prov->name, GFP_KERNEL);
 	KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION, &going_provider), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, end_withdrawal, withdrawal), 0);
 	withdrawal->test = test;

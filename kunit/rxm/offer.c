@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Messages that this end offers, and a raw peer reads.
+ * Messages on offer: those of this end, which a raw peer reads, and those of a raw peer.
  */
 #include <linux/delay.h>
 #include <linux/sizes.h>
@@ -10,27 +10,19 @@
 #define LEN		64
 #define SEGMENTED	(8 * RXM_LIMIT)	/* the longest message in segments */
 #define LONG		(SEGMENTED + 1)
+#define OFFER		(3 * SZ_1M + 17)
+#define PARTS		6	/* reads of a message */
+#define KEPT		64	/* messages of a connection that are kept without a receive */
+#define SHORT_S		5	/* the least message_timeout */
 
 /* The next offer to the raw peer, which is in the buffer @nr: it says @len */
 static struct rxm_wire_hdr *next_offer(struct kunit *test, struct rxm_bed *bed, int nr, size_t len)
 {
-	struct rxm_wire_hdr *hdr = (struct rxm_wire_hdr *)bed->bufs[nr];
-	const struct rxm_wire_rndv *offer = (void *)(hdr + 1);
-	size_t sum = 0;
-	int i;
+	struct rxm_wire_hdr *hdr = rxm_next_sized(test, bed, nr, RXM_WIRE_RNDV_REQ,
+						  sizeof(struct rxm_wire_rndv));
 
-	KUNIT_ASSERT_EQ(test, vt_done(test, bed->peer.rx, vt_ctx(nr)).len,
-			sizeof(*hdr) + sizeof(*offer));
-	KUNIT_EXPECT_EQ(test, hdr->ctrl.version, 4);
-	KUNIT_EXPECT_EQ(test, hdr->ctrl.type, 2);
-	KUNIT_EXPECT_EQ(test, hdr->ctrl.conn_id, RXM_ID);
-	KUNIT_EXPECT_EQ(test, hdr->op.version, 2);
 	KUNIT_EXPECT_EQ(test, hdr->op.size, len);
-	KUNIT_ASSERT_GE(test, offer->count, 1);
-	KUNIT_ASSERT_LE(test, offer->count, RXM_WIRE_IOV);
-	for (i = 0; i < offer->count; i++)
-		sum += offer->iov[i].len;
-	KUNIT_EXPECT_EQ(test, sum, len);
+	rxm_expect_ranges(test, hdr, len);
 	return hdr;
 }
 
@@ -50,24 +42,12 @@ static void read_offer(struct kunit *test, struct rxm_bed *bed, const struct rxm
 	}
 }
 
-static void answer_offer(struct kunit *test, struct rxm_bed *bed, u64 msg_id)
-{
-	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, 0);
-
-	hdr->ctrl.type = 3;
-	hdr->ctrl.msg_id = msg_id;
-	/* libfabric leaves the operation of another packet there */
-	hdr->op.op = RXM_WIRE_COMPARE_ATOMIC;
-	rxm_send(test, bed, hdr, sizeof(*hdr));
-}
-
 static void a_long_message_is_offered_until_it_has_been_read(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *out = vt_buf(test, LONG), *in = vt_buf(test, LONG);
 	struct rxm_wire_hdr *hdr;
 
-	rxm_join(test, bed);
 	vt_fill(out, LONG, 1);
 	KUNIT_ASSERT_EQ(test, fi_tsenddata(bed->us.ep, out, LONG, NULL, 11, 0, 12, vt_ctx(1)), 0);
 	hdr = next_offer(test, bed, 0, LONG);
@@ -78,21 +58,20 @@ static void a_long_message_is_offered_until_it_has_been_read(struct kunit *test)
 	read_offer(test, bed, hdr, in);
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, LONG, 1));
 	vt_none(test, bed->us.tx);
-	answer_offer(test, bed, hdr->ctrl.msg_id);
+	rxm_send_word(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr->ctrl.msg_id);
 	vt_done(test, bed->us.tx, vt_ctx(1));
 }
 
 static void the_key_ends_with_the_message(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *out = vt_buf(test, LONG), *in = vt_buf(test, 8);
 	const struct rxm_wire_rndv *offer;
 	struct rxm_wire_hdr *hdr;
 
-	rxm_join(test, bed);
-	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, out, LONG, NULL, 0, vt_ctx(1)), 0);
+	vt_send(test, &bed->us, out, LONG, vt_ctx(1));
 	hdr = next_offer(test, bed, 0, LONG);
-	answer_offer(test, bed, hdr->ctrl.msg_id);
+	rxm_send_word(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr->ctrl.msg_id);
 	vt_done(test, bed->us.tx, vt_ctx(1));
 	offer = (void *)(hdr + 1);
 	KUNIT_ASSERT_EQ(test, fi_read(bed->peer.ep, in, 8, NULL, 0, offer->iov[0].addr,
@@ -100,39 +79,34 @@ static void the_key_ends_with_the_message(struct kunit *test)
 	vt_failed(test, bed->peer.tx);
 }
 
+static void send_delivered(struct kunit *test, struct rxm_bed *bed, u8 *out, size_t len)
+{
+	struct kvec iov = { out, len };
+	const struct fi_msg msg = { .msg_iov = &iov, .iov_count = !!len, .context = vt_ctx(1) };
+
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(bed->us.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE),
+			0);
+}
+
 /* Messages of any length, of which none is reported before its answer has come */
 static void a_message_to_be_delivered_is_offered(struct kunit *test)
 {
 	static const size_t lens[] = { 1, 100, RXM_LIMIT + 1 };
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *out = vt_buf(test, RXM_LIMIT + 1), *in = vt_buf(test, RXM_LIMIT + 1);
 	struct rxm_wire_hdr *hdr;
 	int i;
 
-	rxm_join(test, bed);
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
-		struct kvec iov = { out, lens[i] };
-		const struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .context = vt_ctx(1) };
-
 		vt_fill(out, lens[i], i);
-		KUNIT_ASSERT_EQ(test, fi_sendmsg(bed->us.ep, &msg,
-						 FI_COMPLETION | FI_DELIVERY_COMPLETE), 0);
+		send_delivered(test, bed, out, lens[i]);
 		hdr = next_offer(test, bed, i, lens[i]);
 		read_offer(test, bed, hdr, in);
 		KUNIT_EXPECT_TRUE(test, vt_filled(in, lens[i], i));
 		vt_none(test, bed->us.tx);
-		answer_offer(test, bed, hdr->ctrl.msg_id);
+		rxm_send_word(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr->ctrl.msg_id);
 		vt_done(test, bed->us.tx, vt_ctx(1));
 	}
-}
-
-static void send_delivered(struct kunit *test, struct rxm_bed *bed, u8 *out)
-{
-	struct kvec iov = { out, LEN };
-	const struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .context = vt_ctx(1) };
-
-	KUNIT_ASSERT_EQ(test, fi_sendmsg(bed->us.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE),
-			0);
 }
 
 static void a_copy_is_offered_if_the_buffer_cannot_be_registered(struct kunit *test)
@@ -144,12 +118,12 @@ static void a_copy_is_offered_if_the_buffer_cannot_be_registered(struct kunit *t
 	rxm_join(test, bed);
 	vt_fill(out, LEN, 1);
 	rxm_fault(test, "mr error 12 times=1");
-	send_delivered(test, bed, out);
+	send_delivered(test, bed, out, LEN);
 	hdr = next_offer(test, bed, 0, LEN);
 	vt_fill(out, LEN, 2);
 	read_offer(test, bed, hdr, in);
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, LEN, 1));
-	answer_offer(test, bed, hdr->ctrl.msg_id);
+	rxm_send_word(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr->ctrl.msg_id);
 	vt_done(test, bed->us.tx, vt_ctx(1));
 }
 
@@ -162,12 +136,12 @@ static void a_message_that_cannot_be_offered_fails(struct kunit *test)
 
 	rxm_join(test, bed);
 	rxm_fault(test, "mr error 12 times=2");
-	send_delivered(test, bed, out);
+	send_delivered(test, bed, out, LEN);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ENOMEM);
 	rxm_expect_faults(test, 2);
-	send_delivered(test, bed, out);
+	send_delivered(test, bed, out, LEN);
 	hdr = next_offer(test, bed, 0, LEN);
-	answer_offer(test, bed, hdr->ctrl.msg_id);
+	rxm_send_word(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr->ctrl.msg_id);
 	vt_done(test, bed->us.tx, vt_ctx(1));
 }
 
@@ -180,7 +154,7 @@ static void a_long_message_that_cannot_be_offered_is_sent_in_segments(struct kun
 	rxm_join(test, bed);
 	rxm_post_recvs(test, bed);
 	rxm_fault(test, "mr error 12 times=1");
-	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, out, LONG, NULL, 0, vt_ctx(1)), 0);
+	vt_send(test, &bed->us, out, LONG, vt_ctx(1));
 	for (i = 0; i < DIV_ROUND_UP(LONG, RXM_LIMIT); i++)
 		rxm_next_packet(test, bed, i % RXM_RECVS, RXM_WIRE_SEG);
 	vt_done(test, bed->us.tx, vt_ctx(1));
@@ -189,13 +163,11 @@ static void a_long_message_that_cannot_be_offered_is_sent_in_segments(struct kun
 /* libfabric never answers the offer of a message without bytes */
 static void an_empty_message_to_be_delivered_is_not_offered(struct kunit *test)
 {
-	const struct fi_msg msg = { .context = vt_ctx(1) };
 	struct rxm_bed *bed = rxm_bed_open(test);
 	const struct rxm_wire_hdr *hdr = (const void *)bed->bufs[0];
 
 	rxm_join(test, bed);
-	KUNIT_ASSERT_EQ(test, fi_sendmsg(bed->us.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE),
-			0);
+	send_delivered(test, bed, NULL, 0);
 	KUNIT_EXPECT_EQ(test, vt_done(test, bed->peer.rx, vt_ctx(0)).len, sizeof(*hdr));
 	KUNIT_EXPECT_EQ(test, hdr->ctrl.type, RXM_WIRE_EAGER);
 	KUNIT_EXPECT_EQ(test, hdr->op.size, 0);
@@ -205,19 +177,16 @@ static void an_empty_message_to_be_delivered_is_not_offered(struct kunit *test)
 /* It has not been delivered before the lower endpoint of the peer has it */
 static void an_empty_message_to_be_delivered_waits_for_the_peer(struct kunit *test)
 {
-	const struct fi_msg msg = { .context = vt_ctx(1) };
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *out = vt_buf(test, LEN);
 	int i;
 
-	rxm_join(test, bed);
 	for (i = 0; i < RXM_RECVS; i++) {
-		KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, out, LEN, NULL, 0, vt_ctx(2)), 0);
+		vt_send(test, &bed->us, out, LEN, vt_ctx(2));
 		vt_done(test, bed->us.tx, vt_ctx(2));
 		vt_done(test, bed->peer.rx, vt_ctx(i));
 	}
-	KUNIT_ASSERT_EQ(test, fi_sendmsg(bed->us.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE),
-			0);
+	send_delivered(test, bed, NULL, 0);
 	msleep(MSEC_PER_SEC);
 	vt_none(test, bed->us.tx);
 	rxm_post_recvs(test, bed);
@@ -226,29 +195,27 @@ static void an_empty_message_to_be_delivered_waits_for_the_peer(struct kunit *te
 
 static void offers_may_be_answered_in_any_order(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	struct rxm_wire_hdr *hdr[3];
 	u8 *out = vt_buf(test, LONG);
 	int i;
 
-	rxm_join(test, bed);
 	for (i = 0; i < 3; i++) {
-		KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, out, LONG, NULL, 0, vt_ctx(i)), 0);
+		vt_send(test, &bed->us, out, LONG, vt_ctx(i));
 		hdr[i] = next_offer(test, bed, i, LONG);
 	}
 	for (i = 2; i >= 0; i--) {
-		answer_offer(test, bed, hdr[i]->ctrl.msg_id);
+		rxm_send_word(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr[i]->ctrl.msg_id);
 		vt_done(test, bed->us.tx, vt_ctx(i));
 	}
 }
 
 static void an_offer_that_is_not_answered_ends_with_the_connection(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *out = vt_buf(test, LONG);
 
-	rxm_join(test, bed);
-	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, out, LONG, NULL, 0, vt_ctx(1)), 0);
+	vt_send(test, &bed->us, out, LONG, vt_ctx(1));
 	next_offer(test, bed, 0, LONG);
 	vt_end_close(test, &bed->peer);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNRESET);
@@ -256,11 +223,10 @@ static void an_offer_that_is_not_answered_ends_with_the_connection(struct kunit 
 
 static void an_offer_that_is_not_answered_ends_with_the_endpoint(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *out = vt_buf(test, LONG);
 
-	rxm_join(test, bed);
-	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, out, LONG, NULL, 0, vt_ctx(1)), 0);
+	vt_send(test, &bed->us, out, LONG, vt_ctx(1));
 	next_offer(test, bed, 0, LONG);
 	KUNIT_EXPECT_EQ(test, fi_ep_drain(bed->us.ep, -1), 0);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECANCELED);
@@ -269,23 +235,252 @@ static void an_offer_that_is_not_answered_ends_with_the_endpoint(struct kunit *t
 /* One that was never offered, and one that has been answered */
 static void an_answer_without_an_offer_ends_the_connection(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *out = vt_buf(test, LONG);
 	struct rxm_wire_hdr *hdr;
-	union vt_event event;
 	u64 id;
 
-	rxm_join(test, bed);
-	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, out, LONG, NULL, 0, vt_ctx(1)), 0);
+	vt_send(test, &bed->us, out, LONG, vt_ctx(1));
 	hdr = next_offer(test, bed, 0, LONG);
 	id = hdr->ctrl.msg_id;
-	answer_offer(test, bed, id);
+	rxm_send_word(test, bed, RXM_WIRE_RNDV_READ_DONE, id);
 	vt_done(test, bed->us.tx, vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, out, LONG, NULL, 0, vt_ctx(2)), 0);
+	vt_send(test, &bed->us, out, LONG, vt_ctx(2));
 	next_offer(test, bed, 1, LONG);
-	answer_offer(test, bed, id);
-	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
+	rxm_send_word(test, bed, RXM_WIRE_RNDV_READ_DONE, id);
+	rxm_expect_closed(test, bed);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNRESET);
+}
+
+/* Messages that a raw peer offers, and this end reads */
+
+static void expect_answer(struct kunit *test, struct rxm_bed *bed)
+{
+	KUNIT_EXPECT_EQ(test, rxm_next_sized(test, bed, 0, RXM_WIRE_RNDV_READ_DONE, 0)->ctrl.msg_id,
+			33);
+}
+
+static void a_message_that_is_offered_is_read(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_join(test);
+	u8 *buf = vt_buf(test, OFFER), *mem = vt_buf(test, OFFER);
+
+	vt_fill(mem, OFFER, 1);
+	vt_recv(test, &bed->us, buf, OFFER, vt_ctx(1));
+	rxm_send_ranges(test, bed, rxm_offer_new(test, bed, mem, OFFER));
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(1)).len, OFFER);
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf, OFFER, 1));
+	expect_answer(test, bed);
+}
+
+static void an_offer_waits_for_its_receive(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_join(test);
+	u8 *buf = vt_buf(test, OFFER), *mem = vt_buf(test, OFFER);
+	struct kvec list[2] = { { buf, 5 }, { buf + 5, OFFER - 5 } };
+
+	vt_fill(mem, OFFER, 1);
+	rxm_send_ranges(test, bed, rxm_offer_new(test, bed, mem, OFFER));
+	vt_none(test, bed->us.rx);
+	KUNIT_ASSERT_EQ(test, fi_recvv(bed->us.ep, list, NULL, 2, 0, vt_ctx(1)), 0);
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(1)).len, OFFER);
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf, OFFER, 1));
+	expect_answer(test, bed);
+}
+
+/* Sends as many messages as the peer has receives, and one more, which it does not take */
+static void send_untaken(struct kunit *test, struct rxm_bed *bed, const u8 *mem)
+{
+	int i;
+
+	for (i = 0; i <= RXM_RECVS; i++)
+		vt_send(test, &bed->us, mem, LEN, vt_ctx(10 + i));
+	for (i = 0; i < RXM_RECVS; i++) {
+		vt_done(test, bed->peer.rx, vt_ctx(i));
+		vt_done(test, bed->us.tx, vt_ctx(10 + i));
+	}
+}
+
+/* A receive takes an offer.  The read is behind a message that the peer does not take */
+static void begin_read(struct kunit *test, struct rxm_bed *bed)
+{
+	u8 *buf = vt_buf(test, OFFER), *mem = vt_buf(test, OFFER);
+
+	rxm_param(test, "message_timeout", SHORT_S, 60);
+	rxm_join(test, bed);
+	send_untaken(test, bed, mem);
+	vt_recv(test, &bed->us, buf, OFFER, vt_ctx(1));
+	rxm_send_ranges(test, bed, rxm_offer_new(test, bed, mem, OFFER));
+}
+
+/* The connection ends, and with it the receive, and the message that the peer has not taken */
+static void expect_read_failed(struct kunit *test, struct rxm_bed *bed)
+{
+	struct vt_comp comp;
+	bool ended = false;
+	int i;
+
+	rxm_expect_closed(test, bed);
+	for (i = 0; i < 2; i++) {
+		comp = vt_failed(test, bed->us.rx);
+		KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
+		ended |= comp.context == vt_ctx(1);
+	}
+	KUNIT_EXPECT_TRUE(test, ended);
+}
+
+static void an_offer_that_cannot_be_read_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+
+	begin_read(test, bed);
+	expect_read_failed(test, bed);
+}
+
+/* The reads are behind two messages.  The peer takes each of these in time, but both too slowly */
+static void an_offer_that_is_read_too_slowly_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, PARTS * SZ_4K), *mem = vt_buf(test, PARTS * SZ_4K);
+	struct kvec list[PARTS];
+	int i;
+
+	rxm_param(test, "message_timeout", SHORT_S, 60);
+	rxm_join(test, bed);
+	send_untaken(test, bed, mem);
+	for (i = 0; i < PARTS; i++)
+		list[i] = (struct kvec) { buf + i * SZ_4K, SZ_4K };
+	KUNIT_ASSERT_EQ(test, fi_recvv(bed->us.ep, list, NULL, PARTS, 0, vt_ctx(1)), 0);
+	rxm_send_ranges(test, bed, rxm_offer_new(test, bed, mem, PARTS * SZ_4K));
+	for (i = 0; i < 2; i++) {
+		msleep((SHORT_S - 1) * MSEC_PER_SEC);
+		/* It comes before the reads that begin when those of now have completed */
+		vt_send(test, &bed->us, mem, LEN, vt_ctx(20 + i));
+		vt_recv(test, &bed->peer, bed->bufs[i], RXM_LIMIT, vt_ctx(i));
+		vt_done(test, bed->peer.rx, vt_ctx(i));
+		vt_done(test, bed->us.tx, vt_ctx(i ? 20 : 10 + RXM_RECVS));
+	}
+	expect_read_failed(test, bed);
+}
+
+/* Nobody wants the last message, and it is not kept: what is behind it waits */
+static void an_offer_behind_a_message_keeps_no_receive_for_good(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	unsigned long since = jiffies;
+	struct rxm_wire_hdr *hdr;
+	int i;
+
+	begin_read(test, bed);
+	hdr = rxm_packet(test, bed, LEN);
+	for (i = 0; i <= KEPT; i++)
+		rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
+	expect_read_failed(test, bed);
+	KUNIT_EXPECT_GE(test, jiffies - since, 2 * SHORT_S * HZ);
+}
+
+static void an_offer_that_is_too_long_is_cut_and_answered(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_join(test);
+	u8 *buf = vt_buf(test, LONG), *mem = vt_buf(test, LONG);
+
+	vt_fill(mem, LONG, 1);
+	vt_recv(test, &bed->us, buf, LEN, vt_ctx(1));
+	rxm_send_ranges(test, bed, rxm_offer_new(test, bed, mem, LONG));
+	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, FI_ETRUNC);
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LEN, 1));
+	KUNIT_EXPECT_EQ(test, buf[LEN], 0);
+	expect_answer(test, bed);
+}
+
+static void an_offer_of_no_byte_is_answered(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_join(test);
+	u8 *mem = vt_buf(test, LEN);
+	struct rxm_wire_hdr *hdr;
+
+	vt_recv(test, &bed->us, mem, LEN, vt_ctx(1));
+	hdr = rxm_offer_new(test, bed, mem, LEN);
+	hdr->op.size = 0;
+	((struct rxm_wire_rndv *)(hdr + 1))->count = 1;
+	((struct rxm_wire_rndv *)(hdr + 1))->iov[0].len = 0;
+	rxm_send_ranges(test, bed, hdr);
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(1)).len, 0);
+	expect_answer(test, bed);
+}
+
+static void an_offer_goes_with_its_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_join(test);
+	u8 *buf = vt_buf(test, LONG), *mem = vt_buf(test, LONG);
+
+	rxm_send_ranges(test, bed, rxm_offer_new(test, bed, mem, LONG));
+	rxm_expect_service(test, bed);
+	vt_recv(test, &bed->us, buf, LONG, vt_ctx(1));
+	vt_none(test, bed->us.rx);
+}
+
+static void a_key_of_no_region_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_join(test);
+	u8 *buf = vt_buf(test, LONG), *mem = vt_buf(test, LONG);
+	struct rxm_wire_hdr *hdr;
+	struct vt_comp comp;
+
+	vt_recv(test, &bed->us, buf, LONG, vt_ctx(1));
+	hdr = rxm_offer_new(test, bed, mem, LONG);
+	((struct rxm_wire_rndv *)(hdr + 1))->iov[1].key ^= 1;
+	rxm_send_ranges(test, bed, hdr);
+	rxm_expect_closed(test, bed);
+	comp = vt_failed(test, bed->us.rx);
+	KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
+	KUNIT_EXPECT_EQ(test, comp.len, 0);
+	rxm_expect_service(test, bed);
+}
+
+/**
+ * struct bad_offer - An offer that makes no sense; its second range has LEN / 2 bytes
+ * @what: what is wrong
+ * @count: ranges
+ * @first: bytes of the first one
+ * @size: of the message
+ * @cut: bytes that the packet lacks
+ */
+struct bad_offer {
+	const char	*what;
+	u8		count;
+	u64		first;
+	u64		size;
+	size_t		cut;
+};
+
+static const struct bad_offer bad_offers[] = {
+	{ "no element", 0, LEN / 2, LEN },
+	{ "five elements", 5, LEN / 2, LEN },
+	{ "another sum", 2, LEN / 2, LEN + 1 },
+	{ "a sum that overflows", 2, U64_MAX, LEN / 2 - 1 },
+	{ "an offer that is cut", 2, LEN / 2, LEN, 1 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(bad_offer, bad_offers, what);
+
+static void an_offer_that_makes_no_sense_ends_the_connection(struct kunit *test)
+{
+	const struct bad_offer *bad = test->param_value;
+	struct rxm_bed *bed = rxm_bed_join(test);
+	struct rxm_wire_rndv *offer;
+	struct rxm_wire_hdr *hdr;
+
+	hdr = rxm_packet(test, bed, sizeof(*offer));
+	hdr->ctrl.type = RXM_WIRE_RNDV_REQ;
+	hdr->op.size = bad->size;
+	offer = (void *)(hdr + 1);
+	offer->count = bad->count;
+	offer->iov[0].len = bad->first;
+	offer->iov[1].len = LEN / 2;
+	rxm_send(test, bed, hdr, sizeof(*hdr) + sizeof(*offer) - bad->cut);
+	rxm_expect_closed(test, bed);
+	rxm_expect_service(test, bed);
 }
 
 static struct kunit_case offer_cases[] = {
@@ -301,6 +496,17 @@ static struct kunit_case offer_cases[] = {
 	KUNIT_CASE(an_offer_that_is_not_answered_ends_with_the_connection),
 	KUNIT_CASE(an_offer_that_is_not_answered_ends_with_the_endpoint),
 	KUNIT_CASE(an_answer_without_an_offer_ends_the_connection),
+	KUNIT_CASE(a_message_that_is_offered_is_read),
+	KUNIT_CASE(an_offer_waits_for_its_receive),
+	KUNIT_CASE(an_offer_that_cannot_be_read_ends_the_connection),
+	KUNIT_CASE(an_offer_that_is_read_too_slowly_ends_the_connection),
+	KUNIT_CASE(an_offer_behind_a_message_keeps_no_receive_for_good),
+	KUNIT_CASE(an_offer_that_is_too_long_is_cut_and_answered),
+	KUNIT_CASE(an_offer_of_no_byte_is_answered),
+	KUNIT_CASE(an_offer_goes_with_its_connection),
+	KUNIT_CASE(a_key_of_no_region_ends_the_connection),
+	KUNIT_CASE_PARAM(an_offer_that_makes_no_sense_ends_the_connection,
+			 bad_offer_gen_params),
 	{}
 };
 

@@ -53,6 +53,8 @@ extern struct kunit_suite rxm_corpus_suite;
 /* lib.c */
 /* @us is open over loop, and the case's info is that of raw peers */
 struct rxm_bed *rxm_bed_open(struct kunit *test);
+/* As rxm_bed_open(), and the raw peer has connected: rxm_join() */
+struct rxm_bed *rxm_bed_join(struct kunit *test);
 /* As rxm_bed_open(), over verbs or another provider of connections */
 struct rxm_bed *rxm_bed_open_on(struct kunit *test, const char *prov);
 /* As rxm_bed_open(), with the hook ofi_hook_fault between loop and kofi_rxm */
@@ -77,18 +79,38 @@ void rxm_listen_at(struct kunit *test, int port);
 /* Has the endpoint send something (context 1) to the raw peer that listens; returns the request */
 struct fi_info *rxm_be_dialled(struct kunit *test, struct rxm_bed *bed, const void *buf,
 			       size_t len, struct rxm_wire_request *request);
+/* The next request of the endpoint to the raw peer */
+struct fi_info *rxm_next_dial(struct kunit *test, struct rxm_bed *bed,
+			      struct rxm_wire_request *request);
 /* Opens @peer, with receives, and accepts; @kofi: it says that it is kOFI */
 void rxm_accept(struct kunit *test, struct rxm_bed *bed, struct fi_info *info, bool kofi);
+/* What the raw peer has asked for is refused, with a message that has this reason */
+void rxm_expect_refused(struct kunit *test, struct rxm_bed *bed, u8 reason);
+/* The connection of the raw peer ends */
+void rxm_expect_closed(struct kunit *test, struct rxm_bed *bed);
 void rxm_post_recvs(struct kunit *test, struct rxm_bed *bed);
 /* A packet of @peer with a header and @len bytes of payload behind it */
 struct rxm_wire_hdr *rxm_packet(struct kunit *test, const struct rxm_bed *bed, size_t len);
 void rxm_send(struct kunit *test, struct rxm_bed *bed, const void *packet, size_t len);
 /* The next packet to @peer, of this type, which is in the buffer @nr */
 struct rxm_wire_hdr *rxm_next_packet(struct kunit *test, struct rxm_bed *bed, int nr, u8 type);
+/* As rxm_next_packet(), of so many bytes behind its header */
+struct rxm_wire_hdr *rxm_next_sized(struct kunit *test, struct rxm_bed *bed, int nr, u8 type,
+				    size_t len);
+/* A packet without payload about the message @id, with the old values that libfabric leaves */
+void rxm_send_word(struct kunit *test, struct rxm_bed *bed, u8 type, u64 id);
+/* The ranges of an offer, or of an answer to one, have so many bytes */
+const struct rxm_wire_rndv *rxm_expect_ranges(struct kunit *test, const struct rxm_wire_hdr *hdr,
+					      size_t len);
+/* A packet that names this memory, in two ranges */
+struct rxm_wire_hdr *rxm_ranges_new(struct kunit *test, const struct rxm_bed *bed, u8 *mem,
+				    size_t len, u64 access);
 /* An offer of this memory, in two ranges */
 struct rxm_wire_hdr *rxm_offer_new(struct kunit *test, const struct rxm_bed *bed, u8 *mem,
 				   size_t len);
-void rxm_send_offer(struct kunit *test, struct rxm_bed *bed, struct rxm_wire_hdr *hdr);
+void rxm_send_ranges(struct kunit *test, struct rxm_bed *bed, const struct rxm_wire_hdr *hdr);
+/* After what a peer has done wrong, one that keeps to the rules is served */
+void rxm_expect_service(struct kunit *test, struct rxm_bed *bed);
 
 /* Sets a parameter of kofi_rxm for the rest of the case, which has @old afterwards */
 void rxm_param(struct kunit *test, const char *name, int value, int old);

@@ -18,39 +18,6 @@
 #define WRITE_DATA	7
 #define WRITE_DONE	8
 
-/* The next packet to the raw peer, which is in the buffer @nr */
-static struct rxm_wire_hdr *next_packet(struct kunit *test, struct rxm_bed *bed, int nr, u8 type,
-					size_t len)
-{
-	struct rxm_wire_hdr *hdr = (struct rxm_wire_hdr *)bed->bufs[nr];
-
-	KUNIT_ASSERT_EQ(test, vt_done(test, bed->peer.rx, vt_ctx(nr)).len, sizeof(*hdr) + len);
-	KUNIT_EXPECT_EQ(test, hdr->ctrl.version, 4);
-	KUNIT_ASSERT_EQ(test, hdr->ctrl.type, type);
-	KUNIT_EXPECT_EQ(test, hdr->ctrl.conn_id, RXM_ID);
-	KUNIT_EXPECT_EQ(test, hdr->op.version, 2);
-	return hdr;
-}
-
-/* A packet without payload about the message @id, with the old values that libfabric leaves */
-static void send_word(struct kunit *test, struct rxm_bed *bed, u8 type, u64 id)
-{
-	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, 0);
-
-	hdr->ctrl.type = type;
-	hdr->ctrl.msg_id = id;
-	hdr->op.op = RXM_WIRE_FETCH_ATOMIC;
-	hdr->op.size = 12345;
-	rxm_send(test, bed, hdr, sizeof(*hdr));
-}
-
-static void expect_closed(struct kunit *test, struct rxm_bed *bed)
-{
-	union vt_event event;
-
-	vt_event(test, bed->peer.eq, FI_SHUTDOWN, &event);
-}
-
 /* The raw peer writes */
 
 static struct rxm_bed *join_writer_of(struct kunit *test, struct rxm_bed *bed)
@@ -84,19 +51,11 @@ static void send_offer(struct kunit *test, struct rxm_bed *bed, u64 id, size_t l
 static const struct rxm_wire_rndv *next_target(struct kunit *test, struct rxm_bed *bed, int nr,
 					       size_t len)
 {
-	const struct rxm_wire_hdr *hdr = next_packet(test, bed, nr, WRITE_DATA,
-						     sizeof(struct rxm_wire_rndv));
-	const struct rxm_wire_rndv *target = (const void *)(hdr + 1);
-	size_t sum = 0;
-	int i;
+	const struct rxm_wire_hdr *hdr = rxm_next_sized(test, bed, nr, WRITE_DATA,
+							sizeof(struct rxm_wire_rndv));
 
 	KUNIT_EXPECT_EQ(test, hdr->ctrl.msg_id, ID);
-	KUNIT_ASSERT_GE(test, target->count, 1);
-	KUNIT_ASSERT_LE(test, target->count, RXM_WIRE_IOV);
-	for (i = 0; i < target->count; i++)
-		sum += target->iov[i].len;
-	KUNIT_EXPECT_EQ(test, sum, len);
-	return target;
+	return rxm_expect_ranges(test, hdr, len);
 }
 
 static void write_to(struct kunit *test, struct rxm_bed *bed, const struct rxm_wire_rndv *target,
@@ -131,7 +90,7 @@ static void a_message_is_received_when_its_sender_has_written_it(struct kunit *t
 	target = begin_write(test, bed, buf);
 	write_to(test, bed, target, mem);
 	vt_none(test, bed->us.rx);
-	send_word(test, bed, WRITE_DONE, ID);
+	rxm_send_word(test, bed, WRITE_DONE, ID);
 	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(1)).len, LONG);
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LONG, 1));
 }
@@ -143,7 +102,7 @@ static void nothing_is_written_after_the_receive(struct kunit *test)
 	const struct rxm_wire_rndv *target;
 
 	target = begin_write(test, bed, buf);
-	send_word(test, bed, WRITE_DONE, ID);
+	rxm_send_word(test, bed, WRITE_DONE, ID);
 	vt_done(test, bed->us.rx, vt_ctx(1));
 	vt_fill(mem, LEN, 1);
 	KUNIT_ASSERT_EQ(test, fi_write(bed->peer.ep, mem, LEN, NULL, 0, target->iov[0].addr,
@@ -176,7 +135,7 @@ static void a_receive_of_several_buffers_is_written(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_recvv(bed->us.ep, list, NULL, 2, 0, vt_ctx(1)), 0);
 	send_offer(test, bed, ID, LONG);
 	write_to(test, bed, next_target(test, bed, 0, LONG), mem);
-	send_word(test, bed, WRITE_DONE, ID);
+	rxm_send_word(test, bed, WRITE_DONE, ID);
 	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(1)).len, LONG);
 	KUNIT_EXPECT_EQ(test, memcmp(buf, mem, 5), 0);
 	KUNIT_EXPECT_EQ(test, memcmp(buf + LONG, mem + 5, LONG - 5), 0);
@@ -193,7 +152,7 @@ static void an_offer_without_a_receive_is_written_later(struct kunit *test)
 	vt_none(test, bed->peer.rx);
 	vt_recv(test, &bed->us, buf, LONG, vt_ctx(1));
 	write_to(test, bed, next_target(test, bed, 0, LONG), mem);
-	send_word(test, bed, WRITE_DONE, ID);
+	rxm_send_word(test, bed, WRITE_DONE, ID);
 	vt_done(test, bed->us.rx, vt_ctx(1));
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LONG, 1));
 }
@@ -208,7 +167,7 @@ static void a_message_that_is_too_long_is_written_as_far_as_it_fits(struct kunit
 	vt_recv(test, &bed->us, buf, LEN, vt_ctx(1));
 	send_offer(test, bed, ID, LONG);
 	write_to(test, bed, next_target(test, bed, 0, LEN), mem);
-	send_word(test, bed, WRITE_DONE, ID);
+	rxm_send_word(test, bed, WRITE_DONE, ID);
 	comp = vt_failed(test, bed->us.rx);
 	KUNIT_EXPECT_EQ(test, comp.err, FI_ETRUNC);
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LEN, 1));
@@ -224,10 +183,10 @@ static void a_message_for_no_buffer_is_written_elsewhere(struct kunit *test)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
-		KUNIT_ASSERT_EQ(test, fi_recv(bed->us.ep, NULL, 0, NULL, 0, vt_ctx(1)), 0);
+		vt_recv(test, &bed->us, NULL, 0, vt_ctx(1));
 		send_offer(test, bed, ID, lens[i]);
 		write_to(test, bed, next_target(test, bed, i, 8), mem);
-		send_word(test, bed, WRITE_DONE, ID);
+		rxm_send_word(test, bed, WRITE_DONE, ID);
 		if (lens[i])
 			KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, FI_ETRUNC);
 		else
@@ -246,7 +205,7 @@ static void a_buffer_that_cannot_be_registered_is_written_by_way_of_a_copy(struc
 	target = begin_write(test, bed, buf);
 	write_to(test, bed, target, mem);
 	KUNIT_EXPECT_FALSE(test, vt_filled(buf, LONG, 1));
-	send_word(test, bed, WRITE_DONE, ID);
+	rxm_send_word(test, bed, WRITE_DONE, ID);
 	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(1)).len, LONG);
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LONG, 1));
 }
@@ -258,7 +217,7 @@ static void a_buffer_that_cannot_be_written_ends_the_connection(struct kunit *te
 	rxm_fault(test, "mr error 12 times=2");
 	vt_recv(test, &bed->us, vt_buf(test, LONG), LONG, vt_ctx(1));
 	send_offer(test, bed, ID, LONG);
-	expect_closed(test, bed);
+	rxm_expect_closed(test, bed);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, ECONNRESET);
 }
 
@@ -280,7 +239,7 @@ static void a_sender_writes_so_many_at_a_time(struct kunit *test)
 		vt_recv(test, &bed->peer, bed->bufs[nr], size, vt_ctx(nr));
 	}
 	vt_none(test, bed->peer.rx);
-	send_word(test, bed, WRITE_DONE, ID);
+	rxm_send_word(test, bed, WRITE_DONE, ID);
 	vt_done(test, bed->us.rx, vt_ctx(0));
 	next_target(test, bed, 0, LONG);
 }
@@ -291,8 +250,8 @@ static void what_was_not_asked_for_cannot_be_written(struct kunit *test)
 	u8 *buf = vt_buf(test, LONG);
 
 	begin_write(test, bed, buf);
-	send_word(test, bed, WRITE_DONE, ID + 1);
-	expect_closed(test, bed);
+	rxm_send_word(test, bed, WRITE_DONE, ID + 1);
+	rxm_expect_closed(test, bed);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, ECONNRESET);
 }
 
@@ -302,10 +261,10 @@ static void a_message_cannot_be_written_twice(struct kunit *test)
 	u8 *buf = vt_buf(test, LONG);
 
 	begin_write(test, bed, buf);
-	send_word(test, bed, WRITE_DONE, ID);
+	rxm_send_word(test, bed, WRITE_DONE, ID);
 	vt_done(test, bed->us.rx, vt_ctx(1));
-	send_word(test, bed, WRITE_DONE, ID);
-	expect_closed(test, bed);
+	rxm_send_word(test, bed, WRITE_DONE, ID);
+	rxm_expect_closed(test, bed);
 }
 
 /* The receive has what its buffer had, as if its sender had sent that */
@@ -316,7 +275,7 @@ static void a_sender_may_write_nothing(struct kunit *test)
 
 	vt_fill(buf, LONG, 1);
 	begin_write(test, bed, buf);
-	send_word(test, bed, WRITE_DONE, ID);
+	rxm_send_word(test, bed, WRITE_DONE, ID);
 	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(1)).len, LONG);
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LONG, 1));
 }
@@ -337,7 +296,7 @@ static void expect_end_of_patience(struct kunit *test, size_t part, int count, i
 	since = jiffies;
 	send_offer(test, bed, ID, count * part);
 	next_target(test, bed, 0, count * part);
-	expect_closed(test, bed);
+	rxm_expect_closed(test, bed);
 	KUNIT_EXPECT_GE(test, jiffies - since, turns * SHORT_S * HZ);
 	KUNIT_EXPECT_LT(test, jiffies - since, (turns + 1) * SHORT_S * HZ);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, ECONNRESET);
@@ -382,30 +341,13 @@ static void a_message_ends_with_the_endpoint(struct kunit *test)
 static struct rxm_wire_hdr *make_target(struct kunit *test, struct rxm_bed *bed, u64 id, u8 *mem,
 					size_t len)
 {
-	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, sizeof(struct rxm_wire_rndv));
-	struct rxm_wire_rndv *target = (void *)(hdr + 1);
-	struct fid_mr *mr;
+	struct rxm_wire_hdr *hdr = rxm_ranges_new(test, bed, mem, len, FI_REMOTE_WRITE);
 
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, len, FI_REMOTE_WRITE, 0, 5, 0,
-					&mr, NULL), 0);
-	vt_adopt(test, &mr->fid);
 	hdr->ctrl.type = WRITE_DATA;
 	hdr->ctrl.msg_id = id;
 	hdr->op.op = RXM_WIRE_FETCH_ATOMIC;
 	hdr->op.size = 12345;
-	target->count = 2;
-	target->iov[0].addr = fi_mr_addr(mr);
-	target->iov[0].len = len / 3;
-	target->iov[0].key = fi_mr_key(mr);
-	target->iov[1].addr = fi_mr_addr(mr) + len / 3;
-	target->iov[1].len = len - len / 3;
-	target->iov[1].key = fi_mr_key(mr);
 	return hdr;
-}
-
-static void send_target(struct kunit *test, struct rxm_bed *bed, const struct rxm_wire_hdr *hdr)
-{
-	rxm_send(test, bed, hdr, sizeof(*hdr) + sizeof(struct rxm_wire_rndv));
 }
 
 /* Has this end offer a message of LONG bytes, those of vt_fill(1); returns its identity */
@@ -414,40 +356,38 @@ static u64 be_offered(struct kunit *test, struct rxm_bed *bed)
 	u8 *out = vt_buf(test, LONG);
 
 	vt_fill(out, LONG, 1);
-	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, out, LONG, NULL, 0, vt_ctx(1)), 0);
-	return next_packet(test, bed, 0, RXM_WIRE_RNDV_REQ,
-			   sizeof(struct rxm_wire_rndv))->ctrl.msg_id;
+	vt_send(test, &bed->us, out, LONG, vt_ctx(1));
+	return rxm_next_sized(test, bed, 0, RXM_WIRE_RNDV_REQ,
+			      sizeof(struct rxm_wire_rndv))->ctrl.msg_id;
 }
 
 static void expect_written(struct kunit *test, struct rxm_bed *bed, u64 id, u8 *mem, size_t len)
 {
-	KUNIT_EXPECT_EQ(test, next_packet(test, bed, 1, WRITE_DONE, 0)->ctrl.msg_id, id);
+	KUNIT_EXPECT_EQ(test, rxm_next_sized(test, bed, 1, WRITE_DONE, 0)->ctrl.msg_id, id);
 	KUNIT_EXPECT_TRUE(test, vt_filled(mem, len, 1));
 	vt_done(test, bed->us.tx, vt_ctx(1));
 }
 
 static void an_offer_is_written_if_its_receiver_wants_it(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *mem = vt_buf(test, LONG);
 	u64 id;
 
-	rxm_join(test, bed);
 	id = be_offered(test, bed);
 	vt_none(test, bed->us.tx);
-	send_target(test, bed, make_target(test, bed, id, mem, LONG));
+	rxm_send_ranges(test, bed, make_target(test, bed, id, mem, LONG));
 	expect_written(test, bed, id, mem, LONG);
 }
 
 static void an_offer_is_written_as_far_as_it_fits(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *mem = vt_buf(test, LONG);
 	u64 id;
 
-	rxm_join(test, bed);
 	id = be_offered(test, bed);
-	send_target(test, bed, make_target(test, bed, id, mem, LEN));
+	rxm_send_ranges(test, bed, make_target(test, bed, id, mem, LEN));
 	expect_written(test, bed, id, mem, LEN);
 	KUNIT_EXPECT_EQ(test, mem[LEN], 0);
 }
@@ -455,72 +395,68 @@ static void an_offer_is_written_as_far_as_it_fits(struct kunit *test)
 /* libfabric counts all buffers of a receive, and has old values for those that stay empty */
 static void ranges_behind_the_message_mean_nothing(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	struct rxm_wire_rndv *target;
 	u8 *mem = vt_buf(test, LONG);
 	struct rxm_wire_hdr *hdr;
 	u64 id;
 
-	rxm_join(test, bed);
 	id = be_offered(test, bed);
 	hdr = make_target(test, bed, id, mem, LONG);
 	target = (void *)(hdr + 1);
 	target->count = RXM_WIRE_IOV;
 	target->iov[2].len = U64_MAX;
 	target->iov[3].len = U64_MAX;
-	send_target(test, bed, hdr);
+	rxm_send_ranges(test, bed, hdr);
 	expect_written(test, bed, id, mem, LONG);
 }
 
 /* The message has been delivered when the peer knows that it has been written */
 static void a_message_to_be_delivered_is_written(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *out = vt_buf(test, LEN), *mem = vt_buf(test, LEN);
 	struct kvec iov = { out, LEN };
 	const struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .context = vt_ctx(1) };
 	const struct rxm_wire_hdr *hdr;
 	u64 id;
 
-	rxm_join(test, bed);
 	vt_fill(out, LEN, 1);
 	KUNIT_ASSERT_EQ(test, fi_sendmsg(bed->us.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE),
 			0);
-	hdr = next_packet(test, bed, 0, RXM_WIRE_RNDV_REQ, sizeof(struct rxm_wire_rndv));
+	hdr = rxm_next_sized(test, bed, 0, RXM_WIRE_RNDV_REQ, sizeof(struct rxm_wire_rndv));
 	id = hdr->ctrl.msg_id;
-	send_target(test, bed, make_target(test, bed, id, mem, LEN));
+	rxm_send_ranges(test, bed, make_target(test, bed, id, mem, LEN));
 	expect_written(test, bed, id, mem, LEN);
 }
 
 static void only_what_was_offered_is_written(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *mem = vt_buf(test, LONG);
 	u64 id;
 
-	rxm_join(test, bed);
 	id = be_offered(test, bed);
-	send_target(test, bed, make_target(test, bed, id + 1, mem, LONG));
-	expect_closed(test, bed);
+	rxm_send_ranges(test, bed, make_target(test, bed, id + 1, mem, LONG));
+	rxm_expect_closed(test, bed);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNRESET);
 }
 
 /* @again: what the peer answers a second time to an offer that has been written */
 static void expect_one_answer(struct kunit *test, u8 again)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *mem = vt_buf(test, LONG);
 	struct rxm_wire_hdr *hdr;
 	u64 id;
 
-	rxm_join(test, bed);
 	id = be_offered(test, bed);
 	hdr = make_target(test, bed, id, mem, LONG);
-	send_target(test, bed, hdr);
+	rxm_send_ranges(test, bed, hdr);
 	expect_written(test, bed, id, mem, LONG);
 	hdr->ctrl.type = again;
-	send_target(test, bed, hdr);
-	expect_closed(test, bed);
+	rxm_send_ranges(test, bed, hdr);
+	rxm_expect_closed(test, bed);
 }
 
 static void an_offer_is_not_written_twice(struct kunit *test)
@@ -545,8 +481,8 @@ static void a_target_of_no_range_ends_the_connection(struct kunit *test)
 		rxm_join(test, bed);
 		hdr = make_target(test, bed, be_offered(test, bed), mem, LONG);
 		((struct rxm_wire_rndv *)(hdr + 1))->count = counts[i];
-		send_target(test, bed, hdr);
-		expect_closed(test, bed);
+		rxm_send_ranges(test, bed, hdr);
+		rxm_expect_closed(test, bed);
 		KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNRESET);
 		vt_end_close(test, &bed->peer);
 	}
@@ -554,15 +490,14 @@ static void a_target_of_no_range_ends_the_connection(struct kunit *test)
 
 static void a_target_that_cannot_be_written_ends_the_connection(struct kunit *test)
 {
-	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *mem = vt_buf(test, LONG);
 	struct rxm_wire_hdr *hdr;
 
-	rxm_join(test, bed);
 	hdr = make_target(test, bed, be_offered(test, bed), mem, LONG);
 	((struct rxm_wire_rndv *)(hdr + 1))->iov[1].key ^= 1;
-	send_target(test, bed, hdr);
-	expect_closed(test, bed);
+	rxm_send_ranges(test, bed, hdr);
+	rxm_expect_closed(test, bed);
 	vt_failed(test, bed->us.tx);
 }
 
