@@ -57,8 +57,8 @@ static void message(struct kunit *test, struct vt_pair *pair, struct conf_queue 
 {
 	u8 *buf = vt_buf(test, 16);
 
-	KUNIT_ASSERT_EQ(test, fi_recv(pair->a.ep, buf, 8, NULL, 0, conf_queue_ctx(queue)), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair->b.ep, buf + 8, 8, NULL, 0, vt_ctx(1)), 0);
+	vt_recv(test, &pair->a, buf, 8, conf_queue_ctx(queue));
+	vt_send(test, &pair->b, buf + 8, 8, vt_ctx(1));
 	vt_done(test, pair->b.tx, vt_ctx(1));
 }
 
@@ -87,14 +87,12 @@ static void a_failed_operation_closes_a_region(struct kunit *test)
 	struct fid_mr *mr;
 	int i;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
 	for (i = 0; i < ARRAY_SIZE(may_sleep); i++) {
 		queue = join_queue(test, &pair, may_sleep[i]);
 		mr = any_region(test);
-		KUNIT_ASSERT_EQ(test, fi_recv(pair.a.ep, vt_buf(test, 8), 8, NULL, 0,
-					      conf_queue_ctx(queue)), 0);
+		vt_recv(test, &pair.a, vt_buf(test, 8), 8, conf_queue_ctx(queue));
 		conf_queue_hook(queue, close_fid, &mr->fid);
 		KUNIT_ASSERT_EQ(test, fi_shutdown(pair.b.ep, 0), 0);
 		expect_closed(test, queue, &mr->fid, 1);
@@ -144,8 +142,7 @@ static void a_failed_operation_closes_a_region_of_its_endpoint(struct kunit *tes
 		mr = region_of(test, pair.a.ep);
 		if (!mr)
 			return;
-		KUNIT_ASSERT_EQ(test, fi_recv(pair.a.ep, vt_buf(test, 8), 8, NULL, 0,
-					      conf_queue_ctx(queue)), 0);
+		vt_recv(test, &pair.a, vt_buf(test, 8), 8, conf_queue_ctx(queue));
 		KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
 		ended = 1 + conf_send_untaken(test, pair.a.ep, vt_buf(test, 8),
 					      conf_queue_ctx(queue));
@@ -176,8 +173,7 @@ static void an_endpoint_of_another_queue_closes_in_a_callback(struct kunit *test
 		for (k = 0; k < ARRAY_SIZE(kinds); k++) {
 			others = join_queue(test, &other, kinds[k]);
 			queue = join_queue(test, &pair, may_sleep[i]);
-			KUNIT_ASSERT_EQ(test, fi_recv(other.a.ep, vt_buf(test, 8), 8, NULL, 0,
-						      conf_queue_ctx(others)), 0);
+			vt_recv(test, &other.a, vt_buf(test, 8), 8, conf_queue_ctx(others));
 			others->drains = true;
 			conf_queue_hook(queue, close_fid, &other.a.ep->fid);
 			message(test, &pair, queue);
@@ -255,8 +251,7 @@ static void no_write_reaches_a_region_that_is_closed(struct kunit *test)
 		writer.pair.b.tx = &queue->cq;
 		vt_join(test, &writer.pair, &vt_default_kind);
 		conf_region(test, &writer.region, LEN, FI_REMOTE_WRITE);
-		KUNIT_ASSERT_EQ(test, fi_recv(writer.pair.b.ep, vt_buf(test, 8), 8, NULL, 0,
-					      conf_queue_ctx(queue)), 0);
+		vt_recv(test, &writer.pair.b, vt_buf(test, 8), 8, conf_queue_ctx(queue));
 		conf_queue_hook(queue, close_and_poison, &writer);
 		async = vt_async_start(test, write_on, &writer);
 		expect_closed(test, queue, &writer.region.mr->fid, 1);

@@ -70,20 +70,25 @@ static void exchange(struct kunit *test, size_t n, size_t max)
 	kunit_kfree(test, data);
 }
 
-static void data_of_every_length_come_with_request_and_reply(struct kunit *test)
+/* Has @try exchange @n bytes of @max, for each length or some */
+static void try_lengths(struct kunit *test, void (*try)(struct kunit *test, size_t n, size_t max))
 {
 	size_t n, max;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
 	max = max_data(test, &vt_of(test)->pep->fid);
 	for (n = 0; n <= max; n++)
 		if (is_tried(test, n, max))
-			exchange(test, n, max);
+			try(test, n, max);
 }
 
-static void reject(struct kunit *test, size_t n)
+static void data_of_every_length_come_with_request_and_reply(struct kunit *test)
+{
+	try_lengths(test, exchange);
+}
+
+static void reject(struct kunit *test, size_t n, size_t max)
 {
 	u8 data[VT_EVENT_DATA], got[VT_EVENT_DATA];
 	struct fi_eq_err_entry error = {
@@ -110,29 +115,19 @@ static void reject(struct kunit *test, size_t n)
 
 static void data_of_every_length_come_with_a_rejection(struct kunit *test)
 {
-	size_t n, max;
-
-	if (!conf_is_msg(test))
-		return;
-	conf_serve(test);
-	max = max_data(test, &vt_of(test)->pep->fid);
-	for (n = 0; n <= max; n++)
-		if (is_tried(test, n, max))
-			reject(test, n);
+	try_lengths(test, reject);
 }
 
 static void longer_data_are_refused_and_nothing_is_sent(struct kunit *test)
 {
 	struct vt *vt = vt_of(test);
 	struct vt_pair pair = {};
-	union vt_event event;
 	struct fi_info *info;
 	size_t max;
 	u8 *data;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
 	vt_client(test, &pair.a, &vt_default_kind);
 	max = max_data(test, &pair.a.ep->fid);
 	data = vt_buf(test, max + 1);
@@ -147,7 +142,7 @@ static void longer_data_are_refused_and_nothing_is_sent(struct kunit *test)
 	vt_end_open(test, &pair.b, info, &vt_default_kind);
 	KUNIT_EXPECT_EQ(test, fi_accept(pair.b.ep, data, max + 1), -EINVAL);
 	vt_accept(test, &pair.b, NULL, 0);
-	vt_event(test, pair.a.eq, FI_CONNECTED, &event);
+	vt_event(test, pair.a.eq, FI_CONNECTED, NULL);
 	vt_ping(test, &pair.a, &pair.b);
 }
 
@@ -199,9 +194,8 @@ static void a_connect_without_address_goes_to_the_infos(struct kunit *test)
 	struct vt_end client = {};
 	struct fi_info *info, *request;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
 	info = conf_ask(test);
 	kfree(info->dest_addr);
 	info->dest_addrlen = vt->name_len;
@@ -230,9 +224,8 @@ static void an_end_that_is_shut_down_tells_the_other(struct kunit *test)
 	u8 *buf = vt_buf(test, 8);
 	int i, k;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
 	for (i = 0; i < 2; i++) {
 		vt_join(test, &pair, &vt_default_kind);
 		vt_recv(test, ends[!i], buf, 8, vt_ctx(1));
@@ -259,9 +252,8 @@ static void an_end_that_is_closed_tells_the_other(struct kunit *test)
 	struct vt_end *ends[] = { &pair.a, &pair.b };
 	int i;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
 	for (i = 0; i < 2; i++) {
 		vt_join(test, &pair, &vt_default_kind);
 		vt_end_close(test, ends[i]);
@@ -277,9 +269,8 @@ static void nobody_listens_is_an_error(struct kunit *test)
 	struct vt *vt = vt_of(test);
 	struct vt_end end = {};
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
 	vt_close(test, &vt->pep->fid);
 	vt_client(test, &end, &vt_default_kind);
 	vt_connect(test, &end, NULL, 0);
@@ -293,9 +284,8 @@ static void connections_come_and_go_many_times(struct kunit *test)
 	struct vt_pair pair = {};
 	int i;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
 	for (i = 0; i < 20; i++) {
 		vt_join(test, &pair, &vt_default_kind);
 		if (i % 10 == 0) {
@@ -316,9 +306,8 @@ static void requests_wait_until_they_are_answered(struct kunit *test)
 	struct fi_eq_err_entry error = {};
 	size_t i;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
 	for (i = 0; i < ARRAY_SIZE(ends); i++) {
 		vt_client(test, &ends[i], &vt_default_kind);
 		vt_connect(test, &ends[i], NULL, 0);

@@ -114,7 +114,11 @@ bool conf_is_msg(struct kunit *test);
 bool conf_want(struct kunit *test, u64 caps);
 u64 conf_data(struct kunit *test);
 void conf_serve(struct kunit *test);
+/* conf_is_msg(), and conf_serve() if so */
+bool conf_serve_msg(struct kunit *test);
 void conf_join(struct kunit *test, struct vt_pair *pair);
+/* Sleeping reader, entries that say tags */
+extern const struct vt_kind conf_tagged_kind;
 /* With queues that say tags; false: FI_TAGGED is not claimed, and is refused */
 bool conf_tagged_join(struct kunit *test, struct vt_pair *pair);
 /*

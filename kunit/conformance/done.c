@@ -59,9 +59,7 @@ static struct request *post_recv(struct kunit *test, struct vt_end *end, u8 *buf
 
 static void finished(struct kunit *test, struct request *request, u64 flags, int err)
 {
-	unsigned long limit = msecs_to_jiffies(VT_PATIENCE_MS);
-
-	KUNIT_ASSERT_NE(test, wait_for_completion_timeout(&request->finished, limit), 0);
+	KUNIT_ASSERT_TRUE(test, vt_completed(&request->finished));
 	KUNIT_EXPECT_EQ(test, atomic_read(&request->calls), 1);
 	KUNIT_EXPECT_EQ(test, request->entry.flags, flags);
 	KUNIT_EXPECT_EQ(test, request->entry.err, err);
@@ -102,7 +100,7 @@ static void exchange(struct kunit *test, struct vt_pair *pair, const struct vt_k
 	if (data)
 		KUNIT_ASSERT_EQ(test, fi_senddata(pair->a.ep, buf, 6, NULL, 77, 0, &tx->done), 0);
 	else
-		KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, buf, 6, NULL, 0, &tx->done), 0);
+		vt_send(test, &pair->a, buf, 6, &tx->done);
 	finished(test, rx, FI_MSG | FI_RECV | (data ? FI_REMOTE_CQ_DATA : 0), 0);
 	finished(test, tx, FI_MSG | FI_SEND, 0);
 	KUNIT_EXPECT_EQ(test, rx->entry.len, 6);
@@ -163,8 +161,8 @@ static void without_context(struct kunit *test, struct vt_pair *pair, const stru
 	/* One for the second message, and one that ends with the endpoint */
 	vt_recv(test, &pair->b, buf, 8, NULL);
 	vt_recv(test, &pair->b, buf, 8, NULL);
-	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, buf + 8, 8, NULL, 0, NULL), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, buf + 8, 8, NULL, 0, NULL), 0);
+	vt_send(test, &pair->a, buf + 8, 8, NULL);
+	vt_send(test, &pair->a, buf + 8, 8, NULL);
 	finished(test, rx, FI_MSG | FI_RECV, 0);
 	KUNIT_EXPECT_EQ(test, vt_ep_drain(pair->a.ep), 0);
 }
@@ -207,7 +205,6 @@ static void again_done(struct fi_done *done, const struct fi_done_entry *entry)
 static void post_again(struct kunit *test, struct vt_pair *pair, const struct vt_kind *kind)
 {
 	struct again *again = vt_buf(test, DEPTH * sizeof(*again));
-	unsigned long limit = msecs_to_jiffies(VT_PATIENCE_MS);
 	u8 *buf = vt_buf(test, 8);
 	int i, ret;
 
@@ -227,7 +224,7 @@ static void post_again(struct kunit *test, struct vt_pair *pair, const struct vt
 		KUNIT_ASSERT_EQ(test, ret, 0);
 	}
 	for (i = 0; i < DEPTH; i++) {
-		KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&again[i].finished, limit), 0);
+		KUNIT_EXPECT_TRUE(test, vt_completed(&again[i].finished));
 		KUNIT_EXPECT_EQ(test, again[i].ret, 0);
 		KUNIT_EXPECT_EQ(test, again[i].left, 0);
 	}
@@ -255,7 +252,6 @@ static void again_sent(struct fi_done *done, const struct fi_done_entry *entry)
 /* With nothing else to do, as all receives are there */
 static void a_callback_sends_the_next_message(struct kunit *test)
 {
-	unsigned long limit = msecs_to_jiffies(VT_PATIENCE_MS);
 	struct again *again = vt_buf(test, sizeof(*again));
 	struct request *rx[CHAIN];
 	int i, k;
@@ -273,7 +269,7 @@ static void a_callback_sends_the_next_message(struct kunit *test)
 		again->left = CHAIN;
 		init_completion(&again->finished);
 		KUNIT_ASSERT_EQ(test, fi_send(again->ep, again->buf, 8, NULL, 0, &again->done), 0);
-		KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&again->finished, limit), 0);
+		KUNIT_EXPECT_TRUE(test, vt_completed(&again->finished));
 		KUNIT_EXPECT_EQ(test, again->ret, 0);
 		for (i = 0; i < CHAIN; i++)
 			finished(test, rx[i], FI_MSG | FI_RECV, 0);

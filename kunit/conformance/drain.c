@@ -40,8 +40,7 @@ static int post_all(struct kunit *test, struct vt_end *end)
 	int i;
 
 	for (i = 0; i < DEPTH; i++)
-		KUNIT_ASSERT_EQ(test, fi_recv(end->ep, buf, 8, NULL, 0,
-					      vt_ctx(i)), 0);
+		vt_recv(test, end, buf, 8, vt_ctx(i));
 	while (i < 2 * DEPTH &&
 	       conf_send_untaken(test, end->ep, buf, vt_ctx(i)))
 		i++;
@@ -97,7 +96,6 @@ static void expect_shut(struct kunit *test, struct fid_ep *ep)
 static void what_was_posted_has_been_reported(struct kunit *test)
 {
 	struct vt_pair pair = {};
-	union vt_event event;
 	int count;
 
 	if (!has_drain(test))
@@ -109,8 +107,8 @@ static void what_was_posted_has_been_reported(struct kunit *test)
 	expect_all(test, pair.a.tx, count);
 	expect_shut(test, pair.a.ep);
 	if (!vt_is_rdm(vt_of(test)->info)) {
-		vt_event(test, pair.a.eq, FI_SHUTDOWN, &event);
-		vt_event(test, pair.b.eq, FI_SHUTDOWN, &event);
+		vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
+		vt_event(test, pair.b.eq, FI_SHUTDOWN, NULL);
 	}
 	vt_close(test, &pair.a.ep->fid);
 	vt_none(test, pair.a.tx);
@@ -148,8 +146,7 @@ static void every_callback_has_returned(struct kunit *test)
 		pair = (struct vt_pair) { .a.tx = &queue->cq };
 		vt_join(test, &pair, &vt_default_kind);
 		for (n = 0; n < DEPTH; n++)
-			KUNIT_ASSERT_EQ(test, fi_recv(pair.a.ep, buf, 8, NULL,
-						      0, &queue->done), 0);
+			vt_recv(test, &pair.a, buf, 8, &queue->done);
 		queue->drains = true;
 		KUNIT_ASSERT_EQ(test, fi_ep_drain(pair.a.ep, -1), 0);
 		KUNIT_EXPECT_EQ_MSG(test, atomic_read(&queue->failed), DEPTH,

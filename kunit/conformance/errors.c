@@ -117,8 +117,7 @@ static int delivery_key(struct kunit *test, struct vt_pair *pair)
 static void send_long(struct kunit *test, struct vt_pair *pair)
 {
 	vt_recv(test, &pair->b, vt_buf(test, LEN), LEN, vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, vt_buf(test, LEN + 1), LEN + 1, NULL, 0,
-				      vt_ctx(2)), 0);
+	vt_send(test, &pair->a, vt_buf(test, LEN + 1), LEN + 1, vt_ctx(2));
 }
 
 static int recv_long(struct kunit *test, struct vt_pair *pair)

@@ -40,8 +40,7 @@ static void use_flag(struct kunit *test, struct vt_pair *pair, u64 flag)
 	u8 *buf = vt_buf(test, 16);
 
 	vt_recv(test, &pair->b, buf, 8, vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, buf + 8, 8, NULL, 0,
-				      vt_ctx(2)), 0);
+	vt_send(test, &pair->a, buf + 8, 8, vt_ctx(2));
 	vt_done(test, pair->b.rx, vt_ctx(1));
 	vt_done(test, pair->a.tx, vt_ctx(2));
 
@@ -197,29 +196,38 @@ static void unknown_flags_are_refused(struct kunit *test)
 	vt_ping(test, &pair.a, &pair.b);
 }
 
+/*
+ * Sends are completed at this level; false: it is not claimed.
+ * default_flags_work_if_and_only_if_claimed sees to the refusal.
+ */
+static bool join_with(struct kunit *test, struct vt_pair *pair, u64 level)
+{
+	struct fi_info *info = conf_with_flags(test, level, 0);
+
+	if (!info)
+		return false;
+	vt_of(test)->info = info;
+	conf_join(test, pair);
+	return true;
+}
+
 /* Also of what the provider sends from where it is */
 static void a_buffer_is_free_when_its_send_completes(struct kunit *test)
 {
 	static const size_t lens[] = { 1, SZ_4K - 1, SZ_4K, SZ_64K };
 	u8 *out = vt_buf(test, SZ_64K), *in[ARRAY_SIZE(lens)];
 	struct vt_pair pair = {};
-	struct fi_info *info;
 	size_t i;
 
-	info = conf_with_flags(test, FI_INJECT_COMPLETE, 0);
-	/* default_flags_work_if_and_only_if_claimed sees to the refusal */
-	if (!info)
+	if (!join_with(test, &pair, FI_INJECT_COMPLETE))
 		return;
-	vt_of(test)->info = info;
-	conf_join(test, &pair);
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
 		in[i] = vt_buf(test, lens[i]);
 		vt_recv(test, &pair.b, in[i], lens[i], vt_ctx(i));
 	}
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
 		vt_fill(out, lens[i], i);
-		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, lens[i], NULL, 0,
-					      vt_ctx(i)), 0);
+		vt_send(test, &pair.a, out, lens[i], vt_ctx(i));
 		vt_done(test, pair.a.tx, vt_ctx(i));
 	}
 	memset(out, 0xff, SZ_64K);
@@ -234,18 +242,12 @@ static void a_transmitted_message_arrives_without_its_sender(struct kunit *test)
 {
 	u8 *out = vt_buf(test, SZ_64K), *in = vt_buf(test, SZ_64K);
 	struct vt_pair pair = {};
-	struct fi_info *info;
 
-	info = conf_with_flags(test, FI_TRANSMIT_COMPLETE, 0);
-	/* default_flags_work_if_and_only_if_claimed sees to the refusal */
-	if (!info)
+	if (!join_with(test, &pair, FI_TRANSMIT_COMPLETE))
 		return;
-	vt_of(test)->info = info;
-	conf_join(test, &pair);
 	vt_fill(out, SZ_64K, 1);
 	vt_recv(test, &pair.b, in, SZ_64K, vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, SZ_64K, NULL, 0,
-				      vt_ctx(2)), 0);
+	vt_send(test, &pair.a, out, SZ_64K, vt_ctx(2));
 	vt_done(test, pair.a.tx, vt_ctx(2));
 	vt_close(test, &pair.a.ep->fid);
 	vt_done(test, pair.b.rx, vt_ctx(1));
@@ -254,22 +256,15 @@ static void a_transmitted_message_arrives_without_its_sender(struct kunit *test)
 
 static void a_delivered_message_has_arrived(struct kunit *test)
 {
-	struct fi_info *info;
-	struct vt *vt = vt_of(test);
 	u8 *out = vt_buf(test, SZ_64K), *in = vt_buf(test, SZ_64K);
 	struct fi_cq_data_entry entry;
 	struct vt_pair pair = {};
 
-	info = conf_with_flags(test, FI_DELIVERY_COMPLETE, 0);
-	/* default_flags_work_if_and_only_if_claimed sees to the refusal */
-	if (!info)
+	if (!join_with(test, &pair, FI_DELIVERY_COMPLETE))
 		return;
-	vt->info = info;
-	conf_join(test, &pair);
 	vt_fill(out, SZ_64K, 1);
 	vt_recv(test, &pair.b, in, SZ_64K, vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, SZ_64K, NULL, 0,
-				      vt_ctx(2)), 0);
+	vt_send(test, &pair.a, out, SZ_64K, vt_ctx(2));
 	vt_done(test, pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, fi_cq_read(pair.b.rx->cq, &entry, 1), 1);
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, SZ_64K, 1));

@@ -32,13 +32,14 @@ bool conf_want(struct kunit *test, u64 caps)
 	return true;
 }
 
-bool conf_is_rdm(struct kunit *test)
+/* Without endpoints of this type in the result, the provider has none at all */
+static bool has_type(struct kunit *test, enum fi_ep_type type)
 {
 	struct fi_info *hints, *info;
 
-	if (vt_is_rdm(vt_of(test)->info))
+	if (vt_of(test)->info->ep_attr->type == type)
 		return true;
-	hints = conf_hints_new(FI_EP_RDM);
+	hints = conf_hints_new(type);
 	KUNIT_ASSERT_NOT_NULL(test, hints);
 	vt_free_later(test, hints);
 	hints->fabric_attr->prov_name =
@@ -48,20 +49,14 @@ bool conf_is_rdm(struct kunit *test)
 	return false;
 }
 
+bool conf_is_rdm(struct kunit *test)
+{
+	return has_type(test, FI_EP_RDM);
+}
+
 bool conf_is_msg(struct kunit *test)
 {
-	struct fi_info *hints, *info;
-
-	if (!vt_is_rdm(vt_of(test)->info))
-		return true;
-	hints = conf_hints_new(FI_EP_MSG);
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
-	hints->fabric_attr->prov_name =
-		kstrdup(vt_of(test)->info->fabric_attr->prov_name, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, hints->fabric_attr->prov_name);
-	KUNIT_EXPECT_EQ(test, conf_getinfo(test, hints, &info), -ENODATA);
-	return false;
+	return has_type(test, FI_EP_MSG);
 }
 
 bool conf_is_iwarp(const struct fi_info *info)
@@ -86,23 +81,32 @@ void conf_serve(struct kunit *test)
 		vt_listen(test, vt_eq(test, 0));
 }
 
+bool conf_serve_msg(struct kunit *test)
+{
+	if (!conf_is_msg(test))
+		return false;
+	conf_serve(test);
+	return true;
+}
+
 void conf_join(struct kunit *test, struct vt_pair *pair)
 {
 	conf_serve(test);
 	vt_join(test, pair, &vt_default_kind);
 }
 
+const struct vt_kind conf_tagged_kind = {
+	.name		= "tagged",
+	.wait_obj	= FI_WAIT_UNSPEC,
+	.format		= FI_CQ_FORMAT_TAGGED,
+};
+
 bool conf_tagged_join(struct kunit *test, struct vt_pair *pair)
 {
-	static const struct vt_kind kind = {
-		.name		= "tagged",
-		.wait_obj	= FI_WAIT_UNSPEC,
-		.format		= FI_CQ_FORMAT_TAGGED,
-	};
 	u8 byte = 0;
 
 	conf_serve(test);
-	vt_join(test, pair, &kind);
+	vt_join(test, pair, &conf_tagged_kind);
 	if (conf_has(test, FI_TAGGED))
 		return true;
 	KUNIT_EXPECT_EQ(test, fi_tinject(pair->a.ep, &byte, 1, 0, 1), -ENOSYS);
@@ -138,11 +142,8 @@ struct fid_ep *conf_srx(struct kunit *test)
 /* The sender has receives of its own */
 void conf_accept_shared(struct kunit *test, struct vt_pair *pair)
 {
-	struct fi_info *active = fi_dupinfo(vt_of(test)->info);
-	union vt_event event;
+	struct fi_info *active = vt_dup(test, vt_of(test)->info);
 
-	KUNIT_ASSERT_NOT_NULL(test, active);
-	vt_free_later(test, active);
 	active->ep_attr->rx_ctx_cnt = 1;
 	vt_end_open(test, &pair->a, active, &vt_default_kind);
 	if (vt_is_rdm(active)) {
@@ -153,7 +154,7 @@ void conf_accept_shared(struct kunit *test, struct vt_pair *pair)
 	vt_connect(test, &pair->a, NULL, 0);
 	vt_end_open(test, &pair->b, vt_connreq(test, NULL), &vt_default_kind);
 	vt_accept(test, &pair->b, NULL, 0);
-	vt_event(test, pair->a.eq, FI_CONNECTED, &event);
+	vt_event(test, pair->a.eq, FI_CONNECTED, NULL);
 }
 
 bool conf_send_untaken(struct kunit *test, struct fid_ep *ep, const void *buf,
@@ -177,11 +178,7 @@ void conf_shallow(struct kunit *test, size_t depth)
 
 struct fi_info *conf_ask(struct kunit *test)
 {
-	struct fi_info *hints = fi_dupinfo(test->param_value);
-
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
-	return hints;
+	return vt_dup(test, test->param_value);
 }
 
 int conf_getinfo(struct kunit *test, const struct fi_info *hints,

@@ -94,8 +94,7 @@ static void message_waits(struct kunit *test, int may_sleep)
 	conf_shallow(test, 4);
 	conf_join(test, &pair);
 	buf[0] = 77;
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 4, NULL, 0, vt_ctx(1)),
-			0);
+	vt_send(test, &pair.a, buf, 4, vt_ctx(1));
 	/* Time to arrive and to find nothing; a provider may keep it, too */
 	ret = fi_cq_sread(pair.a.tx->cq, &entry, 1, NULL, 20);
 	KUNIT_ASSERT_TRUE_MSG(test, ret == -EAGAIN || ret == 1, "%zd", ret);
@@ -143,8 +142,7 @@ static void many_endpoints_share_one_completion_queue(struct kunit *test)
 		buf[i] = 3 * i;
 		vt_recv(test, &pairs[i].b, &buf[NR_PAIRS + i], 4,
 			vt_ctx(NR_PAIRS + i));
-		KUNIT_ASSERT_EQ(test, fi_send(pairs[i].a.ep, &buf[i], 4, NULL,
-					      0, vt_ctx(i)), 0);
+		vt_send(test, &pairs[i].a, &buf[i], 4, vt_ctx(i));
 	}
 	for (i = 0; i < 2 * NR_PAIRS; i++) {
 		KUNIT_ASSERT_EQ(test, vt_wait(cq, &comp), 1);
@@ -242,8 +240,7 @@ static void a_target_need_not_help_if_claimed(struct kunit *test)
 					 info->rx_attr->size);
 	vt_join(test, &pair, &vt_default_kind);
 	vt_recv(test, &pair.b, buf, SZ_16K, vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf + SZ_16K, SZ_16K, NULL, 0,
-				      vt_ctx(2)), 0);
+	vt_send(test, &pair.a, buf + SZ_16K, SZ_16K, vt_ctx(2));
 	vt_done(test, pair.a.tx, vt_ctx(2));
 	if (conf_has(test, FI_READ | FI_REMOTE_READ)) {
 		conf_region(test, &region, SZ_16K, CONF_ACCESS);

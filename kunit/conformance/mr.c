@@ -134,8 +134,6 @@ static void check_refusal(struct kunit *test, struct vt_pair *pair,
 			  const struct attempt *attempt, int err, u8 *buf,
 			  u8 *mine)
 {
-	union vt_event event;
-
 	if (attempt->read && !err && attempt->lax && conf_is_iwarp(vt_of(test)->info)) {
 		KUNIT_EXPECT_MEMEQ(test, mine, buf + BEGIN, attempt->len);
 		KUNIT_EXPECT_NULL(test, memchr_inv(buf, 0x5a, LEN + 2 * BEGIN));
@@ -148,7 +146,7 @@ static void check_refusal(struct kunit *test, struct vt_pair *pair,
 	if (!vt_is_rdm(vt_of(test)->info)) {
 		if (err)
 			fi_shutdown(pair->a.ep, 0);
-		vt_event(test, pair->a.eq, FI_SHUTDOWN, &event);
+		vt_event(test, pair->a.eq, FI_SHUTDOWN, NULL);
 	}
 	KUNIT_EXPECT_NULL_MSG(test, memchr_inv(buf, 0x5a, LEN + 2 * BEGIN),
 			      "%s", attempt->name);

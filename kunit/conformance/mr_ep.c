@@ -25,12 +25,12 @@ struct bound {
 	struct fi_mr_attr	attr;
 };
 
-/* false: the provider has none */
+/* A pair of connected ends, and a region of the second one; false: the provider has none */
 static bool bound_open(struct kunit *test, struct bound *bound)
 {
 	int ret;
 
-	if (!conf_has(test, FI_RMA | FI_READ | FI_REMOTE_READ))
+	if (!conf_is_msg(test) || !conf_has(test, FI_RMA | FI_READ | FI_REMOTE_READ))
 		return false;
 	conf_join(test, &bound->pair);
 	bound->iov = (struct kvec) { vt_buf(test, LEN), LEN };
@@ -51,6 +51,24 @@ static bool bound_open(struct kunit *test, struct bound *bound)
 	KUNIT_ASSERT_EQ(test, fi_mr_bind(bound->mr, &bound->pair.b.ep->fid, 0),
 			0);
 	return true;
+}
+
+/* Another region in place of the one that is bound */
+static void bound_again(struct kunit *test, struct bound *bound, const struct fi_mr_attr *attr,
+			u64 flags)
+{
+	vt_close(test, &bound->mr->fid);
+	KUNIT_ASSERT_EQ_MSG(test, fi_mr_regattr(vt_of(test)->domain, attr, FI_MR_ENDPOINT | flags,
+						&bound->mr), 0, "type %d", attr->type);
+	vt_adopt(test, &bound->mr->fid);
+	KUNIT_ASSERT_EQ(test, fi_mr_bind(bound->mr, &bound->pair.b.ep->fid, 0), 0);
+}
+
+/* The owner ends the key, and returns which it was */
+static u64 end_own(struct kunit *test, struct bound *bound)
+{
+	KUNIT_ASSERT_EQ(test, fi_mr_disable(bound->mr, 0, vt_ctx(3)), 0);
+	return vt_done(test, bound->pair.b.tx, vt_ctx(3)).data;
 }
 
 /* The owner enables the key and tells the peer, who reads with it */
@@ -80,17 +98,13 @@ static void an_owner_ends_a_key_and_has_a_new_one(struct kunit *test)
 	u64 key, last = FI_KEY_NOTAVAIL;
 	int i;
 
-	if (!conf_is_msg(test))
-		return;
 	if (!bound_open(test, &bound))
 		return;
 	for (i = 0; i < ROUNDS; i++) {
 		key = read_once(test, &bound, i);
 		KUNIT_EXPECT_NE(test, key, last);
 		last = key;
-		KUNIT_ASSERT_EQ(test, fi_mr_disable(bound.mr, 0, vt_ctx(3)), 0);
-		KUNIT_EXPECT_EQ(test, vt_done(test, bound.pair.b.tx,
-					      vt_ctx(3)).data, key);
+		KUNIT_EXPECT_EQ(test, end_own(test, &bound), key);
 		KUNIT_ASSERT_EQ(test, fi_mr_refresh(bound.mr, &bound.attr, 0),
 				0);
 	}
@@ -115,8 +129,6 @@ static void a_list_that_is_lent_is_registered_again_and_again(struct kunit *test
 	u64 key;
 	int i;
 
-	if (!conf_is_msg(test))
-		return;
 	if (!bound_open(test, &bound))
 		return;
 	lent_list(sgl, bound.iov.iov_base, LENT);
@@ -128,17 +140,10 @@ static void a_list_that_is_lent_is_registered_again_and_again(struct kunit *test
 		.requested_key	= 1,
 		.page_limit	= 2 * LENT,
 	};
-	vt_close(test, &bound.mr->fid);
-	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr,
-					    FI_MR_ENDPOINT | FI_MR_LEND,
-					    &bound.mr), 0);
-	vt_adopt(test, &bound.mr->fid);
-	KUNIT_ASSERT_EQ(test, fi_mr_bind(bound.mr, &bound.pair.b.ep->fid, 0), 0);
+	bound_again(test, &bound, &attr, FI_MR_LEND);
 	for (i = 0; i < ROUNDS; i++) {
 		key = read_once(test, &bound, i);
-		KUNIT_ASSERT_EQ(test, fi_mr_disable(bound.mr, 0, vt_ctx(3)), 0);
-		KUNIT_EXPECT_EQ(test, vt_done(test, bound.pair.b.tx,
-					      vt_ctx(3)).data, key);
+		KUNIT_EXPECT_EQ(test, end_own(test, &bound), key);
 		/* Another list, also of one element, and other memory */
 		bound.iov.iov_base = vt_buf(test, LEN);
 		attr.mr_sgl = sgl + (i & 1 ? 0 : LENT);
@@ -156,8 +161,6 @@ static void other_lists_are_not_lent(struct kunit *test)
 	struct bound bound = {};
 	struct fid_mr *mr = NULL;
 
-	if (!conf_is_msg(test))
-		return;
 	if (!bound_open(test, &bound))
 		return;
 	domain = vt_of(test)->domain;
@@ -176,8 +179,6 @@ static void an_empty_list_of_any_type_begins_a_lending_region(struct kunit *test
 	struct fi_mr_attr empty, list;
 	size_t i;
 
-	if (!conf_is_msg(test))
-		return;
 	if (!bound_open(test, &bound))
 		return;
 	lent_list(sgl, bound.iov.iov_base, LENT);
@@ -194,16 +195,10 @@ static void an_empty_list_of_any_type_begins_a_lending_region(struct kunit *test
 			.requested_key	= 1,
 			.page_limit	= LENT,
 		};
-		vt_close(test, &bound.mr->fid);
-		KUNIT_ASSERT_EQ_MSG(test, fi_mr_regattr(vt_of(test)->domain, &empty,
-							FI_MR_ENDPOINT | FI_MR_LEND,
-							&bound.mr), 0, "type %d", types[i]);
-		vt_adopt(test, &bound.mr->fid);
-		KUNIT_ASSERT_EQ(test, fi_mr_bind(bound.mr, &bound.pair.b.ep->fid, 0), 0);
+		bound_again(test, &bound, &empty, FI_MR_LEND);
 		KUNIT_ASSERT_EQ(test, fi_mr_refresh(bound.mr, &list, 0), 0);
 		read_once(test, &bound, i);
-		KUNIT_ASSERT_EQ(test, fi_mr_disable(bound.mr, 0, vt_ctx(3)), 0);
-		vt_done(test, bound.pair.b.tx, vt_ctx(3));
+		end_own(test, &bound);
 	}
 }
 
@@ -228,8 +223,6 @@ static void a_peer_ends_a_key_with_its_answer(struct kunit *test)
 	u64 key;
 	int i;
 
-	if (!conf_is_msg(test))
-		return;
 	if (!bound_open(test, &bound))
 		return;
 	if (!conf_has(test, FI_REMOTE_INV)) {
@@ -261,8 +254,6 @@ static void a_registration_is_taken_back_before_a_send(struct kunit *test)
 	struct bound bound = {};
 	int i;
 
-	if (!conf_is_msg(test))
-		return;
 	if (!bound_open(test, &bound))
 		return;
 	for (i = 0; i < ROUNDS; i++) {
@@ -279,8 +270,7 @@ static void a_registration_is_taken_back_before_a_send(struct kunit *test)
 	read_once(test, &bound, 0);
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(bound.mr, FI_DISCARD, NULL),
 			-EALREADY);
-	KUNIT_ASSERT_EQ(test, fi_mr_disable(bound.mr, 0, vt_ctx(3)), 0);
-	vt_done(test, bound.pair.b.tx, vt_ctx(3));
+	end_own(test, &bound);
 }
 
 /* It waits for its memory, and gives it back unused */
@@ -291,15 +281,9 @@ static void a_region_begins_without_memory(struct kunit *test)
 	struct bound bound = {};
 	int i;
 
-	if (!conf_is_msg(test))
-		return;
 	if (!bound_open(test, &bound))
 		return;
-	vt_close(test, &bound.mr->fid);
-	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &empty,
-					    FI_MR_ENDPOINT, &bound.mr), 0);
-	vt_adopt(test, &bound.mr->fid);
-	KUNIT_ASSERT_EQ(test, fi_mr_bind(bound.mr, &bound.pair.b.ep->fid, 0), 0);
+	bound_again(test, &bound, &empty, 0);
 	KUNIT_EXPECT_EQ(test, vt_stat(test, &bound.mr->fid, "size"), 0);
 	for (i = 0; i < ROUNDS; i++) {
 		KUNIT_EXPECT_EQ(test, fi_mr_enable(bound.mr), -FI_EOPBADSTATE);
@@ -312,11 +296,8 @@ static void a_region_begins_without_memory(struct kunit *test)
 			read_once(test, &bound, i);
 		KUNIT_EXPECT_EQ(test, fi_mr_disable(bound.mr, FI_DISCARD, NULL),
 				i % 2 ? -EALREADY : 0);
-		if (i % 2) {
-			KUNIT_ASSERT_EQ(test, fi_mr_disable(bound.mr, 0,
-							    vt_ctx(3)), 0);
-			vt_done(test, bound.pair.b.tx, vt_ctx(3));
-		}
+		if (i % 2)
+			end_own(test, &bound);
 	}
 
 	KUNIT_EXPECT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &empty, 0, &mr),

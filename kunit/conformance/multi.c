@@ -50,8 +50,7 @@ static void send(struct kunit *test, struct vt_pair *pair, size_t len, u8 seed)
 	u8 *buf = vt_buf(test, len);
 
 	vt_fill(buf, len, seed);
-	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, buf, len, NULL, 0,
-				      vt_ctx(seed)), 0);
+	vt_send(test, &pair->a, buf, len, vt_ctx(seed));
 	vt_done(test, pair->a.tx, vt_ctx(seed));
 }
 
@@ -102,12 +101,10 @@ static void messages_of_every_length_fill_a_buffer(struct kunit *test)
 	if (!multi_join(test, &pair))
 		return;
 	vt_fill(out, 100, 5);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, lens[0], NULL, 0,
-				      vt_ctx(0)), 0);
+	vt_send(test, &pair.a, out, lens[0], vt_ctx(0));
 	KUNIT_ASSERT_EQ(test, post(pair.b.ep, buf, LEN, vt_ctx(9), 0), 0);
 	for (i = 1; i < ARRAY_SIZE(lens); i++)
-		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, lens[i], NULL, 0,
-					      vt_ctx(i)), 0);
+		vt_send(test, &pair.a, out, lens[i], vt_ctx(i));
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
 		arrived(test, &pair, vt_ctx(9), buf + at, lens[i], 5,
 			i == ARRAY_SIZE(lens) - 1);
@@ -155,8 +152,7 @@ static void a_longer_message_than_the_buffer_is_cut(struct kunit *test)
 	if (!multi_join(test, &pair))
 		return;
 	KUNIT_ASSERT_EQ(test, post(pair.b.ep, buf, LEN - 1, vt_ctx(1), 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, LEN, NULL, 0, vt_ctx(2)),
-			0);
+	vt_send(test, &pair.a, out, LEN, vt_ctx(2));
 	comp = vt_failed(test, pair.b.rx);
 	KUNIT_EXPECT_EQ(test, comp.err, FI_ETRUNC);
 	KUNIT_EXPECT_EQ(test, comp.len, LEN - 1);
@@ -176,8 +172,7 @@ static void a_message_that_does_not_fit_takes_the_next_receive(struct kunit *tes
 	if (!multi_join(test, &pair))
 		return;
 	KUNIT_ASSERT_EQ(test, post(pair.b.ep, buf, LEN, vt_ctx(1), 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, next, LEN, NULL, 0, vt_ctx(2)),
-			0);
+	vt_recv(test, &pair.b, next, LEN, vt_ctx(2));
 	send(test, &pair, 150, 1);
 	arrived(test, &pair, vt_ctx(1), buf, 150, 1, false);
 	send(test, &pair, 150, 2);
@@ -289,8 +284,7 @@ static void calls_without_flags_post_such_buffers_by_default(struct kunit *test)
 		vt_of(test)->info = info;
 	if (!multi_join(test, &pair))
 		return;
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, buf, LEN, NULL, 0, vt_ctx(1)),
-			0);
+	vt_recv(test, &pair.b, buf, LEN, vt_ctx(1));
 	send(test, &pair, 150, 1);
 	arrived(test, &pair, vt_ctx(1), buf, 150, 1, false);
 	send(test, &pair, 100, 2);

@@ -191,9 +191,7 @@ static void calls_that_fail_do_not_keep_a_namespace(struct kunit *test)
 	vt_client(test, &end, &vt_default_kind);
 	KUNIT_EXPECT_LT(test, fi_mr_reg(vt->domain, vt_buf(test, LEN), LEN, 0, 0, 1, ~0ULL, &mr,
 					NULL), 0);
-	none = fi_dupinfo(info);
-	KUNIT_ASSERT_NOT_NULL(test, none);
-	vt_free_later(test, none);
+	none = vt_dup(test, info);
 	none->tx_attr->size = SIZE_MAX;
 	KUNIT_EXPECT_LT(test, fi_endpoint(vt->domain, none, &ep, NULL), 0);
 	if (end.av) {

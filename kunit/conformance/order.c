@@ -134,8 +134,7 @@ static void behind_a_message(struct kunit *test, struct bench *bench, void *buf,
 	vt_fill(bench->out, bench->len, 1);
 	vt_fill(bench->in, bench->len, 2);
 	vt_fill(bench->region.buf, bench->len, 3);
-	KUNIT_ASSERT_EQ(test, fi_send(bench->pair.a.ep, bench->out, 8, NULL, 0,
-				      vt_ctx(1)), 0);
+	vt_send(test, &bench->pair.a, bench->out, 8, vt_ctx(1));
 	ret = post(bench, buf, 2);
 	/* The connection may have been ended for the message already */
 	if (ret)

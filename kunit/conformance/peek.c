@@ -165,11 +165,6 @@ static fi_addr_t source_of_next(struct kunit *test, struct vt_end *end)
 
 static void a_peek_names_a_sender_that_became_known(struct kunit *test)
 {
-	static const struct vt_kind kind = {
-		.name		= "tagged",
-		.wait_obj	= FI_WAIT_UNSPEC,
-		.format		= FI_CQ_FORMAT_TAGGED,
-	};
 	struct fi_context *claim = vt_buf(test, sizeof(*claim));
 	struct vt_end server = {}, client = {};
 	u8 *buf = vt_buf(test, 8);
@@ -178,8 +173,8 @@ static void a_peek_names_a_sender_that_became_known(struct kunit *test)
 	if (!conf_is_rdm(test) || !conf_has(test, FI_TAGGED) || !conf_want(test, FI_SOURCE))
 		return;
 	conf_serve(test);
-	vt_client(test, &server, &kind);
-	vt_client(test, &client, &kind);
+	vt_client(test, &server, &conf_tagged_kind);
+	vt_client(test, &client, &conf_tagged_kind);
 	vt_know(test, &client, &server);
 	send(test, &client, TAG, 1);
 	find(test, &server, TAG, claim, FI_CLAIM);

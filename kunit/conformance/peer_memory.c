@@ -123,7 +123,6 @@ static void peers_reach_a_dma_buf_that_may_move(struct kunit *test)
 static void after_a_move(struct kunit *test, bool read)
 {
 	struct peer_memory pm = {};
-	union vt_event event;
 	struct vt_comp comp;
 
 	if (!peer_memory(test, &pm, VT_DMABUF_MOVES))
@@ -138,7 +137,7 @@ static void after_a_move(struct kunit *test, bool read)
 	if (!vt_is_rdm(vt_of(test)->info)) {
 		if (comp.err)
 			fi_shutdown(pm.pair.a.ep, 0);
-		vt_event(test, pm.pair.a.eq, FI_SHUTDOWN, &event);
+		vt_event(test, pm.pair.a.eq, FI_SHUTDOWN, NULL);
 	}
 	KUNIT_EXPECT_TRUE(test, vt_filled(pm.mine, LEN, 3));
 	KUNIT_EXPECT_NULL(test, memchr_inv(pm.db->mem, 0, SIZE));

@@ -398,15 +398,23 @@ static void a_save_ends_before_a_message_that_waits(struct kunit *test)
 	vt_pair_close(test, &pm.pair);
 }
 
+/* For conf_gen_rdm: as start(), with a message and a save of it that wait for a receive */
+static bool start_waiting(struct kunit *test, struct pmem *pm)
+{
+	if (!conf_is_rdm(test) || !start(test, pm))
+		return false;
+	KUNIT_ASSERT_EQ(test, post_send(pm, false, vt_ctx(5)), 0);
+	KUNIT_ASSERT_EQ(test, post_save(pm, false, vt_ctx(6)), 0);
+	return true;
+}
+
 static void a_save_of_messages_holds_up_nothing_else(struct kunit *test)
 {
 	struct pmem pm = {};
 	u8 *in = vt_buf(test, 8);
 
-	if (!conf_is_rdm(test) || !start(test, &pm))
+	if (!start_waiting(test, &pm))
 		return;
-	KUNIT_ASSERT_EQ(test, post_send(&pm, false, vt_ctx(5)), 0);
-	KUNIT_ASSERT_EQ(test, post_save(&pm, false, vt_ctx(6)), 0);
 	/* A write goes by, and a save of other things; a fence waits for both */
 	write_at(test, &pm, 0, 64, FI_COMMIT_COMPLETE);
 	save(test, &pm, false, SAVE, 0);
@@ -425,10 +433,8 @@ static void a_fence_waits_for_a_save(struct kunit *test)
 		.rma_iov = &pm.at, .rma_iov_count = 1, .context = vt_ctx(8),
 	};
 
-	if (!conf_is_rdm(test) || !start(test, &pm))
+	if (!start_waiting(test, &pm))
 		return;
-	KUNIT_ASSERT_EQ(test, post_send(&pm, false, vt_ctx(5)), 0);
-	KUNIT_ASSERT_EQ(test, post_save(&pm, false, vt_ctx(6)), 0);
 	KUNIT_ASSERT_EQ(test, fi_writemsg(pm.pair.a.ep, &msg, SAVE | FI_FENCE), 0);
 	vt_none(test, pm.pair.a.tx);
 	vt_recv(test, &pm.pair.b, in, 8, vt_ctx(7));
@@ -444,10 +450,8 @@ static void a_save_of_messages_ends_with_the_peer(struct kunit *test)
 	struct pmem pm = {};
 	struct vt_comp comp;
 
-	if (!conf_is_rdm(test) || !start(test, &pm))
+	if (!start_waiting(test, &pm))
 		return;
-	KUNIT_ASSERT_EQ(test, post_send(&pm, false, vt_ctx(5)), 0);
-	KUNIT_ASSERT_EQ(test, post_save(&pm, false, vt_ctx(6)), 0);
 	/* What is behind them has been executed, so both have come to the peer */
 	write_at(test, &pm, 0, 64, 0);
 	vt_close(test, &pm.pair.b.ep->fid);
@@ -463,10 +467,8 @@ static void a_save_of_messages_ends_with_its_endpoint(struct kunit *test)
 	struct pmem pm = {};
 	struct vt_comp comp;
 
-	if (!conf_is_rdm(test) || !start(test, &pm))
+	if (!start_waiting(test, &pm))
 		return;
-	KUNIT_ASSERT_EQ(test, post_send(&pm, false, vt_ctx(5)), 0);
-	KUNIT_ASSERT_EQ(test, post_save(&pm, false, vt_ctx(6)), 0);
 	KUNIT_ASSERT_EQ(test, fi_ep_drain(pm.pair.a.ep, -1), 0);
 	comp = vt_failed(test, pm.pair.a.tx);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(5));

@@ -89,8 +89,7 @@ static void a_plain_send_stays_behind_the_chain(struct kunit *test)
 	recv_all(test, &pair.b, in, 5);
 	send_chain(test, &pair.a, out, 3);
 	for (i = 3; i < 5; i++)
-		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out + i * LEN, LEN, NULL, 0, vt_ctx(i)),
-				0);
+		vt_send(test, &pair.a, out + i * LEN, LEN, vt_ctx(i));
 	for (i = 0; i < 5; i++) {
 		vt_done(test, pair.b.rx, vt_ctx(i));
 		vt_done(test, pair.a.tx, vt_ctx(i));
@@ -110,7 +109,7 @@ static void a_plain_send_frees_the_injects_before_it(struct kunit *test)
 		vt_recv(test, &pair.b, buf, LEN, vt_ctx(i));
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, buf + LEN, LEN, 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf + LEN, LEN, NULL, 0, vt_ctx(3)), 0);
+	vt_send(test, &pair.a, buf + LEN, LEN, vt_ctx(3));
 	vt_done(test, pair.a.tx, vt_ctx(3));
 	for (i = 0; i < 4; i++) {
 		vt_done(test, pair.b.rx, vt_ctx(i));

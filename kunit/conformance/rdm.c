@@ -183,8 +183,7 @@ static void a_sender_has_the_id_that_the_client_gives_it(struct kunit *test)
 						0), 0);
 	KUNIT_EXPECT_EQ(test, fi_av_set_user_id(pair.b.av, 5, 1, 0), -EINVAL);
 	/* Calls that post go on to take the number of the vector */
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, buf, 8, NULL, 0, vt_ctx(2)),
-			0);
+	vt_recv(test, &pair.b, buf, 8, vt_ctx(2));
 	send_byte(test, &pair.a, 0, 2);
 	KUNIT_EXPECT_EQ(test, source_of_next(test, &pair.b), 0x123456789a);
 	KUNIT_EXPECT_EQ(test, buf[0], 2);
@@ -249,8 +248,7 @@ static void a_directed_receive_finds_the_message_that_waits(struct kunit *test)
 				      vt_ctx(1)), 0);
 	vt_done(test, end->rx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, three.buf[0], 11);
-	KUNIT_ASSERT_EQ(test, fi_recv(end->ep, three.buf, 8, NULL, 0,
-				      vt_ctx(2)), 0);
+	vt_recv(test, end, three.buf, 8, vt_ctx(2));
 	vt_done(test, end->rx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, three.buf[0], 10);
 }
@@ -375,8 +373,7 @@ static void messages_that_wait_end_with_their_receiver(struct kunit *test)
 		return;
 	conf_join(test, &pair);
 	for (i = 0; i < 4; i++)
-		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0,
-					      vt_ctx(i)), 0);
+		vt_send(test, &pair.a, buf, 8, vt_ctx(i));
 	vt_close(test, &pair.b.ep->fid);
 	/* What the receiver has buffered may count as sent */
 	for (i = 0; i < 4; i++) {
@@ -399,8 +396,7 @@ static void a_sender_can_go_while_its_messages_wait(struct kunit *test)
 		return;
 	three_open(test, &three);
 	for (i = 0; i < 4; i++)
-		KUNIT_ASSERT_EQ(test, fi_send(three.ends[0].ep, three.buf + 32,
-					      8, NULL, 0, vt_ctx(i)), 0);
+		vt_send(test, &three.ends[0], three.buf + 32, 8, vt_ctx(i));
 	vt_close(test, &three.ends[0].ep->fid);
 	vt_none(test, three.ends[0].tx);
 	send_byte(test, &three.ends[1], 0, 99);
@@ -422,7 +418,7 @@ static void rdm_reach(struct kunit *test, struct vt_end *from, struct vt_end *to
 	vt_fill(out, REACH_LEN, 1);
 	vt_recv(test, to, in, REACH_LEN, vt_ctx(1));
 	for (tries = 0; comp.err && tries < REACH_TRIES; tries++) {
-		KUNIT_ASSERT_EQ(test, fi_send(from->ep, out, REACH_LEN, NULL, 0, vt_ctx(2)), 0);
+		vt_send(test, from, out, REACH_LEN, vt_ctx(2));
 		KUNIT_ASSERT_EQ(test, vt_wait(from->tx, &comp), 1);
 	}
 	KUNIT_ASSERT_EQ(test, comp.err, 0);
@@ -440,9 +436,7 @@ static void a_peer_that_comes_back_is_reached_again(struct kunit *test)
 		return;
 	conf_join(test, &pair);
 	vt_ping(test, &pair.a, &pair.b);
-	info = fi_dupinfo(vt_of(test)->info);
-	KUNIT_ASSERT_NOT_NULL(test, info);
-	vt_free_later(test, info);
+	info = vt_dup(test, vt_of(test)->info);
 	len = info->src_addrlen;
 	KUNIT_ASSERT_EQ(test, fi_getname(&pair.b.ep->fid, info->src_addr, &len),
 			0);
@@ -465,9 +459,7 @@ static void an_address_has_one_owner(struct kunit *test)
 		return;
 	conf_serve(test);
 	vt_client(test, &end, &vt_default_kind);
-	info = fi_dupinfo(vt->info);
-	KUNIT_ASSERT_NOT_NULL(test, info);
-	vt_free_later(test, info);
+	info = vt_dup(test, vt->info);
 	len = info->src_addrlen;
 	KUNIT_ASSERT_EQ(test, fi_getname(&end.ep->fid, info->src_addr, &len),
 			0);
@@ -492,7 +484,7 @@ static void an_endpoint_is_a_peer_of_its_own(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, vt_know(test, &end, &end), 0);
 	vt_fill(buf, 32, 1);
 	/* Sent before and after its receive is posted */
-	KUNIT_ASSERT_EQ(test, fi_send(end.ep, buf, 32, NULL, 0, vt_ctx(1)), 0);
+	vt_send(test, &end, buf, 32, vt_ctx(1));
 	vt_recv(test, &end, buf + 32, 32, vt_ctx(1));
 	vt_done(test, end.tx, vt_ctx(1));
 	vt_done(test, end.rx, vt_ctx(1));

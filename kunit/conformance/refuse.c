@@ -222,7 +222,7 @@ static void a_close_in_a_callback_says_where_it_may_be(struct kunit *test)
 	pair.a.tx = &queue->cq;
 	vt_join(test, &pair, &vt_default_kind);
 	vt_recv(test, &pair.b, buf, 8, vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, conf_queue_ctx(queue)), 0);
+	vt_send(test, &pair.a, buf, 8, conf_queue_ctx(queue));
 	vt_refusals_begin(test);
 	conf_queue_hook(queue, close_fid, &pair.a.ep->fid);
 	conf_queue_expect(test, queue, 1);

@@ -16,6 +16,8 @@ bool sep_wanted(struct kunit *test, u64 caps)
 	bool none = domain->max_ep_tx_ctx < SEP_CTXS || domain->max_ep_rx_ctx < SEP_CTXS;
 	int ret;
 
+	if (!conf_is_rdm(test))
+		return false;
 	hints->caps |= FI_NAMED_RX_CTX | caps;
 	hints->tx_attr->caps = 0;
 	hints->rx_attr->caps = 0;
@@ -103,6 +105,14 @@ void sep_join(struct kunit *test, struct sep *a, struct sep *b)
 	sep_enable(test, b);
 }
 
+bool sep_begin(struct kunit *test, u64 caps, struct sep *a, struct sep *b)
+{
+	if (!sep_wanted(test, caps))
+		return false;
+	sep_join(test, a, b);
+	return true;
+}
+
 void sep_pass(struct kunit *test, struct sep *from, int tx, struct sep *to, int rx, u8 *buf)
 {
 	buf[0] = 16 * tx + rx + 1;
@@ -131,9 +141,8 @@ static void each_context_reaches_each_context(struct kunit *test)
 	u8 *buf = vt_buf(test, 16);
 	int tx, rx;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+	if (!sep_begin(test, 0, &a, &b))
 		return;
-	sep_join(test, &a, &b);
 	for (tx = 0; tx < SEP_CTXS; tx++) {
 		for (rx = 0; rx < SEP_CTXS; rx++) {
 			sep_pass(test, &a, tx, &b, rx, buf);
@@ -151,9 +160,8 @@ static void a_message_takes_a_receive_of_its_context_only(struct kunit *test)
 	u8 *buf = vt_buf(test, 64);
 	int i;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+	if (!sep_begin(test, 0, &a, &b))
 		return;
-	sep_join(test, &a, &b);
 	for (i = 0; i < SEP_CTXS; i++)
 		KUNIT_ASSERT_EQ(test, fi_recv(b.rx[i], buf + 8 * i, 8, NULL, FI_ADDR_UNSPEC,
 					      vt_ctx(i)), 0);
@@ -174,7 +182,7 @@ static void a_plain_address_is_receive_context_0(struct kunit *test)
 	u8 *buf = vt_buf(test, 8);
 	fi_addr_t addr;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+	if (!sep_wanted(test, 0))
 		return;
 	conf_serve(test);
 	sep_open(test, &sep);
@@ -209,9 +217,8 @@ static void a_message_says_the_address_of_the_scalable_endpoint(struct kunit *te
 	fi_addr_t addr;
 	int i;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, FI_SOURCE))
+	if (!sep_begin(test, FI_SOURCE, &a, &b))
 		return;
-	sep_join(test, &a, &b);
 	for (i = 0; i < SEP_CTXS; i++) {
 		addr = 77;
 		KUNIT_ASSERT_EQ(test, fi_recv(b.rx[i], buf, 8, NULL, FI_ADDR_UNSPEC,
@@ -244,7 +251,7 @@ static void contexts_count_for_themselves(struct kunit *test)
 	u8 *buf = vt_buf(test, 16);
 	int i;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, 0) ||
+	if (!sep_wanted(test, 0) ||
 	    vt_of(test)->info->domain_attr->cntr_cnt < 4)
 		return;
 	conf_serve(test);
@@ -277,9 +284,8 @@ static void tagged_messages_find_their_context(struct kunit *test)
 	u8 *buf = vt_buf(test, 8 * SEP_CTXS);
 	int i;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, FI_TAGGED))
+	if (!sep_begin(test, FI_TAGGED, &a, &b))
 		return;
-	sep_join(test, &a, &b);
 	/* The first two wait for their receive */
 	for (i = 0; i < SEP_CTXS; i++) {
 		if (i >= 2)
@@ -305,9 +311,8 @@ static void remote_memory_is_reached_by_each_context(struct kunit *test)
 	u8 *buf = vt_buf(test, 64);
 	int i;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, FI_RMA))
+	if (!sep_begin(test, FI_RMA, &a, &b))
 		return;
-	sep_join(test, &a, &b);
 	conf_region(test, &region, 64, FI_REMOTE_READ | FI_REMOTE_WRITE);
 	for (i = 0; i < SEP_CTXS; i++) {
 		vt_fill(buf, 32, i + 1);
@@ -335,9 +340,8 @@ static void a_context_has_one_direction(struct kunit *test)
 	struct fi_msg msg = {};
 	u8 *buf = vt_buf(test, 8);
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+	if (!sep_begin(test, 0, &a, &b))
 		return;
-	sep_join(test, &a, &b);
 	KUNIT_EXPECT_EQ(test, fi_recv(a.tx[0], buf, 8, NULL, 0, NULL), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_recvmsg(a.tx[0], &msg, 0), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_send(a.rx[0], buf, 8, NULL, 0, NULL), -ENOSYS);
@@ -357,7 +361,7 @@ static void contexts_beyond_what_there_are_are_refused(struct kunit *test)
 	struct sep sep = {};
 	struct fid_ep *ep;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+	if (!sep_wanted(test, 0))
 		return;
 	conf_serve(test);
 	sep_open(test, &sep);
@@ -398,7 +402,7 @@ static void as_many_contexts_can_be_opened_as_there_are(struct kunit *test)
 	struct fi_info *info;
 	int i;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+	if (!sep_wanted(test, 0))
 		return;
 	info = vt_of(test)->info;
 	info->ep_attr->tx_ctx_cnt = info->domain_attr->max_ep_tx_ctx;
@@ -426,7 +430,7 @@ static void a_context_waits_for_its_scalable_endpoint(struct kunit *test)
 	u8 *buf = vt_buf(test, 8);
 	int i;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+	if (!sep_wanted(test, 0))
 		return;
 	conf_serve(test);
 	sep_open(test, &sep);
@@ -452,7 +456,7 @@ static void contexts_have_options_of_their_own(struct kunit *test)
 	size_t len = sizeof(int);
 	int value = 1, i;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+	if (!sep_wanted(test, 0))
 		return;
 	conf_serve(test);
 	sep_open(test, &a);
@@ -493,7 +497,7 @@ static void a_context_that_was_full_is_called(struct kunit *test)
 	int sent, received;
 	ssize_t ret = 0;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+	if (!sep_wanted(test, 0))
 		return;
 	conf_serve(test);
 	sep_open(test, &a);
@@ -519,8 +523,7 @@ static void a_context_that_was_full_is_called(struct kunit *test)
 		vt_done(test, b.rx_cq[2], vt_ctx(2));
 		vt_done(test, a.tx_cq[1], vt_ctx(1));
 	}
-	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(ready,
-							  msecs_to_jiffies(VT_PATIENCE_MS)), 0);
+	KUNIT_EXPECT_TRUE(test, vt_completed(ready));
 	sep_pass(test, &a, 1, &b, 2, buf);
 }
 

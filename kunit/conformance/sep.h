@@ -26,7 +26,10 @@ struct sep {
 	struct vt_cq	*rx_cq[SEP_CTXS];
 };
 
-/* The case goes on with a result that has contexts; false: it has seen that there are none */
+/*
+ * For conf_gen_rdm: the case goes on with a result that has contexts; false: it has seen that there
+ * are none
+ */
 bool sep_wanted(struct kunit *test, u64 caps);
 struct fid_av *sep_av(struct kunit *test);
 /* Everything but fi_enable() */
@@ -36,6 +39,8 @@ void sep_enable(struct kunit *test, struct sep *sep);
 fi_addr_t sep_know(struct kunit *test, struct fid_av *av, struct fid_ep *other);
 /* Two of them, each of which is address 0 of the other */
 void sep_join(struct kunit *test, struct sep *a, struct sep *b);
+/* sep_wanted(), and sep_join() if so */
+bool sep_begin(struct kunit *test, u64 caps, struct sep *a, struct sep *b);
 /* A byte of @buf, which has 16, from a transmit context to a receive context gets there */
 void sep_pass(struct kunit *test, struct sep *from, int tx, struct sep *to, int rx, u8 *buf);
 /* No queue has a completion */

@@ -117,9 +117,8 @@ static void threads_with_a_context_each_lose_nothing(struct kunit *test)
 	struct sep a = {}, b = {};
 	int i;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+	if (!sep_begin(test, 0, &a, &b))
 		return;
-	sep_join(test, &a, &b);
 	workers = vt_buf(test, ARRAY_SIZE(threads) * sizeof(*workers));
 	for (i = 0; i < SEP_CTXS; i++) {
 		workers[i] = (struct worker) { b.rx[i], b.rx_cq[i], i };
@@ -143,7 +142,7 @@ static void a_scalable_endpoint_outlives_its_contexts(struct kunit *test)
 	struct sep sep = {};
 	int i;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+	if (!sep_wanted(test, 0))
 		return;
 	conf_serve(test);
 	sep_open(test, &sep);
@@ -174,9 +173,8 @@ static void a_context_that_is_not_there_is_an_error(struct kunit *test)
 	u8 *buf = vt_buf(test, 16);
 	fi_addr_t addr, at;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+	if (!sep_begin(test, 0, &a, &b))
 		return;
-	sep_join(test, &a, &b);
 	at = fi_rx_addr(0, SEP_CTXS + 1, SEP_BITS);
 	KUNIT_ASSERT_EQ(test, fi_send(a.tx[0], buf, 8, NULL, at, vt_ctx(1)), 0);
 	KUNIT_EXPECT_EQ(test, failed(test, a.tx_cq[0], vt_ctx(1)).err, ECONNREFUSED);
@@ -201,9 +199,8 @@ static void contexts_close_while_others_work(struct kunit *test)
 	u8 *buf = vt_buf(test, 16);
 	int i;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+	if (!sep_begin(test, 0, &a, &b))
 		return;
-	sep_join(test, &a, &b);
 	for (i = 0; i < SEP_CTXS; i++) {
 		sep_pass(test, &a, i, &b, i, buf);
 		sep_pass(test, &b, i, &a, i, buf);
@@ -241,9 +238,8 @@ static void a_context_that_was_closed_is_opened_again(struct kunit *test)
 	u8 *buf = vt_buf(test, 16);
 	int i;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+	if (!sep_begin(test, 0, &a, &b))
 		return;
-	sep_join(test, &a, &b);
 	for (i = 0; i < SEP_CTXS; i++)
 		sep_pass(test, &a, i, &b, i, buf);
 	for (i = 0; i < SEP_CTXS; i++) {
@@ -261,9 +257,8 @@ static void a_receive_of_a_context_is_cancelled(struct kunit *test)
 	struct sep a = {}, b = {};
 	u8 *buf = vt_buf(test, 24);
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+	if (!sep_begin(test, 0, &a, &b))
 		return;
-	sep_join(test, &a, &b);
 	KUNIT_ASSERT_EQ(test, fi_recv(b.rx[1], buf + 16, 8, NULL, FI_ADDR_UNSPEC, vt_ctx(1)), 0);
 	KUNIT_EXPECT_EQ(test, fi_cancel(&b.rx[2]->fid, vt_ctx(1)), -ENOENT);
 	KUNIT_EXPECT_EQ(test, fi_cancel(&b.rx[1]->fid, vt_ctx(1)), 0);
@@ -282,9 +277,8 @@ static void a_context_is_drained_by_itself(struct kunit *test)
 	unsigned long ended = 0;
 	int i;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+	if (!sep_begin(test, 0, &a, &b))
 		return;
-	sep_join(test, &a, &b);
 	sep_pass(test, &a, 0, &b, 1, buf);
 	KUNIT_ASSERT_EQ(test, fi_recv(b.rx[2], buf + 24, 8, NULL, FI_ADDR_UNSPEC, vt_ctx(9)), 0);
 	KUNIT_ASSERT_EQ(test, fi_ep_drain(b.rx[2], VT_PATIENCE_MS), 0);
@@ -315,9 +309,8 @@ static void a_context_closes_with_operations_under_way(struct kunit *test)
 	unsigned long begun;
 	int i;
 
-	if (!conf_is_rdm(test) || !sep_wanted(test, 0))
+	if (!sep_begin(test, 0, &a, &b))
 		return;
-	sep_join(test, &a, &b);
 	sep_pass(test, &a, 0, &b, 0, buf);
 	for (i = 0; i < DEPTH; i++)
 		KUNIT_ASSERT_EQ(test, fi_send(a.tx[2], buf, 8, NULL,

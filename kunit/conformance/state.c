@@ -11,14 +11,20 @@ static int connect_to_server(struct kunit *test, struct vt_end *end)
 	return fi_connect(end->ep, &vt_of(test)->name, NULL, 0);
 }
 
+/* The second end has been opened for the request of the first one: the connection is made */
+static void go_on(struct kunit *test, struct vt_pair *pair)
+{
+	vt_accept(test, &pair->b, NULL, 0);
+	vt_event(test, pair->a.eq, FI_CONNECTED, NULL);
+	vt_ping(test, &pair->a, &pair->b);
+}
+
 static void connecting_twice_is_refused(struct kunit *test)
 {
 	struct vt_pair pair = {};
-	union vt_event event;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
 	vt_client(test, &pair.a, &vt_default_kind);
 	vt_connect(test, &pair.a, NULL, 0);
 
@@ -26,7 +32,7 @@ static void connecting_twice_is_refused(struct kunit *test)
 
 	vt_end_open(test, &pair.b, vt_connreq(test, NULL), &vt_default_kind);
 	vt_accept(test, &pair.b, NULL, 0);
-	vt_event(test, pair.a.eq, FI_CONNECTED, &event);
+	vt_event(test, pair.a.eq, FI_CONNECTED, NULL);
 	KUNIT_EXPECT_EQ(test, connect_to_server(test, &pair.a), -EISCONN);
 	vt_ping(test, &pair.a, &pair.b);
 }
@@ -34,22 +40,18 @@ static void connecting_twice_is_refused(struct kunit *test)
 static void accepting_twice_is_refused(struct kunit *test)
 {
 	struct vt_pair pair = {};
-	union vt_event event;
 	int ret;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
-	vt_client(test, &pair.a, &vt_default_kind);
-	vt_connect(test, &pair.a, NULL, 0);
-	vt_end_open(test, &pair.b, vt_connreq(test, NULL), &vt_default_kind);
+	vt_end_open(test, &pair.b, vt_dial(test, &pair.a), &vt_default_kind);
 	KUNIT_ASSERT_EQ(test, fi_accept(pair.b.ep, NULL, 0), 0);
 
 	ret = fi_accept(pair.b.ep, NULL, 0);
 	KUNIT_EXPECT_TRUE(test, ret == -EALREADY || ret == -EISCONN);
 
-	vt_event(test, pair.b.eq, FI_CONNECTED, &event);
-	vt_event(test, pair.a.eq, FI_CONNECTED, &event);
+	vt_event(test, pair.b.eq, FI_CONNECTED, NULL);
+	vt_event(test, pair.a.eq, FI_CONNECTED, NULL);
 	KUNIT_EXPECT_EQ(test, fi_accept(pair.b.ep, NULL, 0), -EISCONN);
 	vt_ping(test, &pair.a, &pair.b);
 }
@@ -58,9 +60,8 @@ static void connecting_again_after_shutdown_is_refused(struct kunit *test)
 {
 	struct vt_pair pair = {};
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
 	vt_join(test, &pair, &vt_default_kind);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
 
@@ -71,9 +72,8 @@ static void an_endpoint_keeps_to_its_side(struct kunit *test)
 {
 	struct vt_pair pair = {};
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
 	vt_client(test, &pair.a, &vt_default_kind);
 	KUNIT_EXPECT_EQ(test, fi_accept(pair.a.ep, NULL, 0), -FI_EOPBADSTATE);
 	vt_connect(test, &pair.a, NULL, 0);
@@ -89,13 +89,10 @@ static void connections_need_an_enabled_endpoint(struct kunit *test)
 {
 	struct vt_end client = {}, a = {}, b = {};
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
 	a.ep = vt_ep(test, vt_of(test)->info);
-	vt_client(test, &client, &vt_default_kind);
-	vt_connect(test, &client, NULL, 0);
-	b.ep = vt_ep(test, vt_connreq(test, NULL));
+	b.ep = vt_ep(test, vt_dial(test, &client));
 
 	KUNIT_EXPECT_EQ(test, connect_to_server(test, &a), -FI_EOPBADSTATE);
 	KUNIT_EXPECT_EQ(test, fi_accept(b.ep, NULL, 0), -FI_EOPBADSTATE);
@@ -108,9 +105,8 @@ static void an_unreported_send_needs_a_connection(struct kunit *test)
 	struct vt_pair pair = { .a.bind_flags = FI_SELECTIVE_COMPLETION };
 	u8 *buf = vt_buf(test, 8);
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
 	vt_client(test, &pair.a, &vt_default_kind);
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, NULL), -ENOTCONN);
 
@@ -145,12 +141,9 @@ static void calls_of_the_other_kind_of_endpoint_are_refused(struct kunit *test)
 	struct fid_pep *as_pep;
 	struct fi_info *info;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
-	vt_client(test, &end, &vt_default_kind);
-	vt_connect(test, &end, NULL, 0);
-	info = vt_connreq(test, NULL);
+	info = vt_dial(test, &end);
 	as_ep = (struct fid_ep *)vt->pep;
 	as_pep = (struct fid_pep *)end.ep;
 
@@ -168,9 +161,8 @@ static void bad_peer_addresses_are_refused(struct kunit *test)
 	struct sockaddr_storage addr = { .ss_family = AF_INET6 };
 	struct vt_end end = {};
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
 	vt_client(test, &end, &vt_default_kind);
 
 	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &addr, NULL, 0), -EINVAL);
@@ -183,25 +175,16 @@ static void bad_peer_addresses_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, connect_to_server(test, &end), 0);
 }
 
-static struct fi_info *request(struct kunit *test, struct vt_end *client)
-{
-	vt_client(test, client, &vt_default_kind);
-	vt_connect(test, client, NULL, 0);
-	return vt_connreq(test, NULL);
-}
-
 static void a_request_serves_one_endpoint(struct kunit *test)
 {
 	struct vt *vt = vt_of(test);
 	struct vt_pair pair = {};
-	union vt_event event;
 	struct fi_info *info;
 	struct fid_ep *ep;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
-	info = request(test, &pair.a);
+	info = vt_dial(test, &pair.a);
 	vt_end_open(test, &pair.b, info, &vt_default_kind);
 
 	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL),
@@ -209,9 +192,7 @@ static void a_request_serves_one_endpoint(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_reject(vt->pep, info->handle, NULL, 0),
 			-EINVAL);
 
-	vt_accept(test, &pair.b, NULL, 0);
-	vt_event(test, pair.a.eq, FI_CONNECTED, &event);
-	vt_ping(test, &pair.a, &pair.b);
+	go_on(test, &pair);
 }
 
 static void a_rejected_request_is_used_up(struct kunit *test)
@@ -221,10 +202,9 @@ static void a_rejected_request_is_used_up(struct kunit *test)
 	struct fi_info *info;
 	struct fid_ep *ep;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
-	info = request(test, &client);
+	info = vt_dial(test, &client);
 	KUNIT_ASSERT_EQ(test, fi_reject(vt->pep, info->handle, NULL, 0), 0);
 
 	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL),
@@ -239,7 +219,7 @@ static void a_rejected_request_is_used_up(struct kunit *test)
 static struct fi_info *used_up(struct kunit *test)
 {
 	struct vt_end client = {};
-	struct fi_info *info = request(test, &client);
+	struct fi_info *info = vt_dial(test, &client);
 
 	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL, 0),
 			0);
@@ -252,19 +232,17 @@ static void an_old_handle_reaches_no_other_request(struct kunit *test)
 	struct fi_info *old[OLD_REQUESTS], *info;
 	struct vt *vt = vt_of(test);
 	struct vt_pair pair = {};
-	union vt_event event;
 	struct fid_ep *ep;
 	int i, j;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
 	for (i = 0; i < OLD_REQUESTS; i++) {
 		old[i] = used_up(test);
 		for (j = 0; j < i; j++)
 			KUNIT_EXPECT_PTR_NE(test, old[j]->handle, old[i]->handle);
 	}
-	info = request(test, &pair.a);
+	info = vt_dial(test, &pair.a);
 
 	for (i = 0; i < OLD_REQUESTS; i++) {
 		KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, old[i], &ep, NULL),
@@ -273,9 +251,7 @@ static void an_old_handle_reaches_no_other_request(struct kunit *test)
 				-EINVAL);
 	}
 	vt_end_open(test, &pair.b, info, &vt_default_kind);
-	vt_accept(test, &pair.b, NULL, 0);
-	vt_event(test, pair.a.eq, FI_CONNECTED, &event);
-	vt_ping(test, &pair.a, &pair.b);
+	go_on(test, &pair);
 }
 
 static void a_request_dies_with_its_passive_endpoint(struct kunit *test)
@@ -285,10 +261,9 @@ static void a_request_dies_with_its_passive_endpoint(struct kunit *test)
 	struct fi_info *info;
 	struct fid_ep *ep;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
-	info = request(test, &client);
+	info = vt_dial(test, &client);
 	vt_close(test, &vt->pep->fid);
 
 	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL),
@@ -298,18 +273,14 @@ static void a_request_dies_with_its_passive_endpoint(struct kunit *test)
 static void an_endpoint_outlives_its_passive_endpoint(struct kunit *test)
 {
 	struct vt_pair pair = {};
-	union vt_event event;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
-	vt_end_open(test, &pair.b, request(test, &pair.a), &vt_default_kind);
+	vt_end_open(test, &pair.b, vt_dial(test, &pair.a), &vt_default_kind);
 
 	vt_close(test, &vt_of(test)->pep->fid);
 
-	vt_accept(test, &pair.b, NULL, 0);
-	vt_event(test, pair.a.eq, FI_CONNECTED, &event);
-	vt_ping(test, &pair.a, &pair.b);
+	go_on(test, &pair);
 }
 
 static void only_handles_of_the_passive_endpoint_can_be_rejected(struct kunit *test)
@@ -319,12 +290,11 @@ static void only_handles_of_the_passive_endpoint_can_be_rejected(struct kunit *t
 	struct fid_pep *pep;
 	struct fi_info *info;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
 	pep = vt->pep;
 	vt_listen(test, vt_eq(test, 0));
-	info = request(test, &client);
+	info = vt_dial(test, &client);
 
 	KUNIT_EXPECT_EQ(test, fi_reject(pep, info->handle, NULL, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_reject(pep, &client.ep->fid, NULL, 0),
@@ -339,12 +309,9 @@ static void made_up_handles_open_no_endpoint(struct kunit *test)
 	struct fi_info *info;
 	struct fid_ep *ep;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
-	info = fi_dupinfo(vt->info);
-	KUNIT_ASSERT_NOT_NULL(test, info);
-	vt_free_later(test, info);
+	info = vt_dup(test, vt->info);
 	info->handle = &vt->pep->fid;
 
 	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL),
@@ -410,12 +377,9 @@ static void an_address_in_use_is_refused(struct kunit *test)
 	struct fi_info *info;
 	struct fid_pep *pep;
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
-	info = fi_dupinfo(vt->info);
-	KUNIT_ASSERT_NOT_NULL(test, info);
-	vt_free_later(test, info);
+	info = vt_dup(test, vt->info);
 	memcpy(info->src_addr, &vt->name, info->src_addrlen);
 
 	KUNIT_EXPECT_EQ(test, fi_passive_ep(vt->fabric, info, &pep, NULL),
@@ -427,38 +391,14 @@ static void an_address_that_is_set_stays(struct kunit *test)
 	struct vt *vt = vt_of(test);
 	struct vt_end end = {};
 
-	if (!conf_is_msg(test))
+	if (!conf_serve_msg(test))
 		return;
-	conf_serve(test);
 	vt_client(test, &end, &vt_default_kind);
 
 	KUNIT_EXPECT_EQ(test, fi_setname(&vt->pep->fid, &vt->name,
 					 vt->name_len), -FI_EOPBADSTATE);
 	KUNIT_EXPECT_EQ(test, fi_setname(&end.ep->fid, &vt->name, vt->name_len),
 			-FI_EOPBADSTATE);
-}
-
-static void an_endpoint_is_enabled_once_and_with_its_queues(struct kunit *test)
-{
-	struct fid_eq *eq;
-	struct vt_cq *cq;
-	struct fid_ep *ep;
-
-	if (!conf_is_msg(test))
-		return;
-	vt_open_info(test, vt_of(test)->info);
-	eq = vt_eq(test, 0);
-	cq = vt_cq(test, &vt_default_kind, 0);
-	ep = vt_ep(test, vt_of(test)->info);
-
-	KUNIT_EXPECT_EQ(test, fi_enable(ep), -FI_ENOEQ);
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &eq->fid, 0), 0);
-	KUNIT_EXPECT_EQ(test, fi_enable(ep), -FI_ENOCQ);
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &cq->cq->fid, FI_RECV), 0);
-	KUNIT_EXPECT_EQ(test, fi_enable(ep), -FI_ENOCQ);
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &cq->cq->fid, FI_TRANSMIT), 0);
-	KUNIT_EXPECT_EQ(test, fi_enable(ep), 0);
-	KUNIT_EXPECT_EQ(test, fi_enable(ep), -FI_EOPBADSTATE);
 }
 
 static struct kunit_case state_cases[] = {
@@ -482,7 +422,6 @@ static struct kunit_case state_cases[] = {
 	KUNIT_CASE_PARAM(the_backlog_is_set_before_listening, conf_gen_msg),
 	KUNIT_CASE_PARAM(an_address_in_use_is_refused, conf_gen_msg),
 	KUNIT_CASE_PARAM(an_address_that_is_set_stays, conf_gen_msg),
-	KUNIT_CASE_PARAM(an_endpoint_is_enabled_once_and_with_its_queues, conf_gen_msg),
 	{}
 };
 

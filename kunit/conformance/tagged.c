@@ -296,7 +296,6 @@ static void waiting_messages_end_with_the_connection(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, 16);
 	struct vt_pair pair;
-	union vt_event event;
 	int by, i;
 
 	if (!conf_is_msg(test))
@@ -314,8 +313,8 @@ static void waiting_messages_end_with_the_connection(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, fi_shutdown(by ? pair.a.ep : pair.b.ep,
 						  0), 0);
 		expect_each_once(test, pair.a.tx, 4);
-		vt_event(test, pair.a.eq, FI_SHUTDOWN, &event);
-		vt_event(test, pair.b.eq, FI_SHUTDOWN, &event);
+		vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
+		vt_event(test, pair.b.eq, FI_SHUTDOWN, NULL);
 		vt_none(test, pair.b.rx);
 		vt_close(test, &pair.a.ep->fid);
 		vt_close(test, &pair.b.ep->fid);

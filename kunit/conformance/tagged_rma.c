@@ -35,17 +35,12 @@ static ssize_t access(struct vt_end *end, bool write, void *buf, size_t len, u64
 /* false: there are none, and the case has seen that they are refused */
 static bool tagged_rma_join(struct kunit *test, struct vt_pair *pair)
 {
-	static const struct vt_kind kind = {
-		.name		= "tagged",
-		.wait_obj	= FI_WAIT_UNSPEC,
-		.format		= FI_CQ_FORMAT_TAGGED,
-	};
 	bool has = conf_want(test, CAPS);
 	int no = conf_has(test, FI_RMA | FI_WRITE) ? -FI_EBADFLAGS : -ENOSYS;
 	u8 *buf = vt_buf(test, 8);
 
 	conf_serve(test);
-	vt_join(test, pair, &kind);
+	vt_join(test, pair, &conf_tagged_kind);
 	if (has)
 		return true;
 	KUNIT_EXPECT_EQ(test, access(&pair->a, true, buf, 8, TAG, 0), no);
@@ -260,9 +255,7 @@ static void an_endpoint_without_the_capability_is_no_target(struct kunit *test)
 
 	if (!vt_is_rdm(vt_of(test)->info) || !conf_want(test, CAPS))
 		return;
-	info = fi_dupinfo(vt_of(test)->info);
-	KUNIT_ASSERT_NOT_NULL(test, info);
-	vt_free_later(test, info);
+	info = vt_dup(test, vt_of(test)->info);
 	info->caps &= ~FI_TAGGED_RMA;
 	conf_serve(test);
 	vt_client(test, &pair.a, &vt_default_kind);
