@@ -22,8 +22,7 @@ static struct fi_info *atomic_hints(struct kunit *test)
 static void atomic_serve(struct kunit *test, const struct fakehca_attr *attr,
 			 struct vt_pair *pair)
 {
-	hm_open(test, attr);
-	vt_listen(test, vt_eq(test, 0));
+	hm_serve(test, attr);
 	ht_join(test, pair);
 }
 

@@ -79,14 +79,9 @@ static void closer_join(struct kunit *test, struct vt_pair *pair)
 	ht_join(test, pair);
 }
 
-static bool closer_await(struct completion *what)
-{
-	return wait_for_completion_timeout(what, msecs_to_jiffies(HT_PATIENCE_MS));
-}
-
 static void closer_expect(struct kunit *test, struct closer *closer, int ret)
 {
-	KUNIT_ASSERT_TRUE(test, closer_await(&closer->over));
+	KUNIT_ASSERT_TRUE(test, vt_completed(&closer->over));
 	KUNIT_EXPECT_EQ(test, closer->ret, ret);
 	KUNIT_EXPECT_EQ(test, closer->calls, 1);
 }
@@ -96,11 +91,22 @@ static void closer_enter(struct kunit *test, struct vt_pair *pair, struct closer
 {
 	u8 *buf = ht_buf(test, 16);
 
-	KUNIT_ASSERT_EQ(test, fi_recv(pair->a.ep, buf, 8, NULL, 0, &closer->done), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair->b.ep, buf + 8, 8, NULL, 0, vt_ctx(1)), 0);
+	vt_recv(test, &pair->a, buf, 8, &closer->done);
+	vt_send(test, &pair->b, buf + 8, 8, vt_ctx(1));
 	vt_done(test, pair->b.tx, vt_ctx(1));
-	KUNIT_ASSERT_TRUE(test, closer_await(&closer->entered));
+	KUNIT_ASSERT_TRUE(test, vt_completed(&closer->entered));
 	KUNIT_EXPECT_EQ(test, closer->err, 0);
+}
+
+/* A page that peers may write to; @closer closes the region */
+static struct fid_mr *closer_reg(struct kunit *test, struct closer *closer, u8 *buf)
+{
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, PAGE_SIZE, FI_REMOTE_WRITE, 0, 0,
+					0, &mr, NULL), 0);
+	closer->fid = &mr->fid;
+	return mr;
 }
 
 static void closer_expect_removed(struct kunit *test)
@@ -114,17 +120,12 @@ static void a_failed_operation_closes_its_region_while_the_device_goes(struct ku
 	struct closer *closer = closer_new(test, false);
 	u8 *buf = ht_buf(test, PAGE_SIZE);
 	struct vt_end end = {};
-	struct fid_mr *mr;
 
 	ht_serve(test, NULL);
 	end.tx = closer_cq(test);
-	ht_end_open(test, &end, vt_of(test)->info);
-	ht_end_enable(test, &end);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, PAGE_SIZE, FI_REMOTE_WRITE, 0, 0,
-					0, &mr, NULL), 0);
-	closer->fid = &mr->fid;
-	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, ht_buf(test, 64), 64, NULL, 0,
-				      &closer->done), 0);
+	ht_client(test, &end);
+	closer_reg(test, closer, buf);
+	vt_recv(test, &end, ht_buf(test, 64), 64, &closer->done);
 	fakehca_remove_begin(ht_of(test)->hca);
 	closer_expect(test, closer, 0);
 	KUNIT_EXPECT_EQ(test, closer->err, ECANCELED);
@@ -149,13 +150,10 @@ static void a_region_closes_in_a_callback_that_the_removal_waits_for(struct kuni
 	struct closer *closer = closer_new(test, true);
 	u8 *buf = ht_buf(test, PAGE_SIZE);
 	struct vt_pair pair = {};
-	struct fid_mr *mr;
 
 	ht_serve(test, NULL);
 	closer_join(test, &pair);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, PAGE_SIZE, FI_REMOTE_WRITE, 0, 0,
-					0, &mr, NULL), 0);
-	closer->fid = &mr->fid;
+	closer_reg(test, closer, buf);
 	closer_remove(test, &pair, closer);
 	closer_expect(test, closer, 0);
 	closer_expect_removed(test);
@@ -169,9 +167,8 @@ static void an_endpoint_closes_in_a_callback_that_the_removal_waits_for(struct k
 
 	ht_serve(test, NULL);
 	closer_join(test, &pair);
-	ht_end_open(test, &end, vt_of(test)->info);
-	ht_end_enable(test, &end);
-	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, ht_buf(test, 64), 64, NULL, 0, vt_ctx(1)), 0);
+	ht_client(test, &end);
+	vt_recv(test, &end, ht_buf(test, 64), 64, vt_ctx(1));
 	closer->fid = &end.ep->fid;
 	closer_remove(test, &pair, closer);
 	closer_expect(test, closer, 0);
@@ -189,14 +186,11 @@ static void no_write_reaches_a_region_that_is_closed(struct kunit *test)
 	u8 *far, *out;
 	int i;
 
-	hm_open(test, NULL);
-	vt_listen(test, vt_eq(test, 0));
+	hm_serve(test, NULL);
 	closer_join(test, &pair);
 	far = hm_pages(test);
 	out = hm_pages(test);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, far, PAGE_SIZE, FI_REMOTE_WRITE, 0, 0,
-					0, &mr, NULL), 0);
-	closer->fid = &mr->fid;
+	mr = closer_reg(test, closer, far);
 	closer_enter(test, &pair, closer);
 	fakehca_hold(ht_of(test)->hca);
 	for (i = 0; i < WRITES; i++)
@@ -227,6 +221,19 @@ static struct fid_mr *closer_mr_ep(struct kunit *test, struct vt_pair *pair)
 	return mr;
 }
 
+/* A connection, and a region of a's endpoint, which @closer closes */
+static struct fid_mr *closer_begin(struct kunit *test, struct closer *closer,
+				   struct vt_pair *pair)
+{
+	struct fid_mr *mr;
+
+	ht_serve(test, NULL);
+	closer_join(test, pair);
+	mr = closer_mr_ep(test, pair);
+	closer->fid = &mr->fid;
+	return mr;
+}
+
 /*
  * The device has executed the work request of the region, which has no completion of its own.  The
  * message behind it waits for a receive, and then the connection ends.
@@ -234,7 +241,7 @@ static struct fid_mr *closer_mr_ep(struct kunit *test, struct vt_pair *pair)
 static void closer_shut(struct kunit *test, struct vt_pair *pair, struct fid_mr *mr, void *context)
 {
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, NULL, 0, NULL, 0, context), 0);
+	vt_send(test, &pair->a, NULL, 0, context);
 	fakehca_idle(ht_of(test)->hca);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(pair->a.ep, 0), 0);
 }
@@ -264,12 +271,9 @@ static void a_failed_operation_closes_a_region_during_a_drain(struct kunit *test
 	struct vt_pair pair = {};
 	struct fid_mr *mr;
 
-	ht_serve(test, NULL);
-	closer_join(test, &pair);
-	mr = closer_mr_ep(test, &pair);
-	closer->fid = &mr->fid;
+	mr = closer_begin(test, closer, &pair);
 	closer_shut(test, &pair, mr, &closer->done);
-	KUNIT_ASSERT_TRUE(test, closer_await(&closer->entered));
+	KUNIT_ASSERT_TRUE(test, vt_completed(&closer->entered));
 	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, 0), -ETIMEDOUT);
 	complete(&closer->go);
 	closer_expect(test, closer, 0);
@@ -283,12 +287,9 @@ static void a_region_of_an_endpoint_closes_while_the_device_goes(struct kunit *t
 	struct vt_pair pair = {};
 	struct fid_mr *mr;
 
-	ht_serve(test, NULL);
-	closer_join(test, &pair);
-	mr = closer_mr_ep(test, &pair);
-	closer->fid = &mr->fid;
+	mr = closer_begin(test, closer, &pair);
 	closer_shut(test, &pair, mr, &closer->done);
-	KUNIT_ASSERT_TRUE(test, closer_await(&closer->entered));
+	KUNIT_ASSERT_TRUE(test, vt_completed(&closer->entered));
 	fakehca_remove_begin(ht_of(test)->hca);
 	complete(&closer->go);
 	closer_expect(test, closer, 0);
@@ -309,14 +310,12 @@ static void an_endpoint_does_not_close_in_the_middle_of_a_batch(struct kunit *te
 	closer_join(test, &pair);
 	for (i = 0; i < BATCH; i++) {
 		closers[i] = closer_new(test, false);
-		KUNIT_ASSERT_EQ(test, fi_recv(pair.a.ep, buf + i * 64, 64, NULL, 0,
-					      &closers[i]->done), 0);
+		vt_recv(test, &pair.a, buf + i * 64, 64, &closers[i]->done);
 	}
 	closers[0]->fid = &pair.a.ep->fid;
 	fakehca_hold(ht_of(test)->hca);
 	for (i = 0; i < BATCH; i++)
-		KUNIT_ASSERT_EQ(test, fi_send(pair.b.ep, buf + (BATCH + i) * 64, 64, NULL, 0,
-					      vt_ctx(i)), 0);
+		vt_send(test, &pair.b, buf + (BATCH + i) * 64, 64, vt_ctx(i));
 	fakehca_release(ht_of(test)->hca);
 	closer_expect(test, closers[0], -EDEADLK);
 	for (i = 1; i < BATCH; i++) {
@@ -333,10 +332,7 @@ static void a_region_that_waited_for_the_doorbell_closes_in_a_callback(struct ku
 	struct vt_pair pair = {};
 	struct fid_mr *mr;
 
-	ht_serve(test, NULL);
-	closer_join(test, &pair);
-	mr = closer_mr_ep(test, &pair);
-	closer->fid = &mr->fid;
+	mr = closer_begin(test, closer, &pair);
 	closer_enter(test, &pair, closer);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
@@ -351,17 +347,14 @@ static void a_poller_does_not_wait_for_itself(struct kunit *test)
 	struct vt_pair pair = {};
 	struct fid_mr *mr;
 
-	ht_serve(test, NULL);
-	closer_join(test, &pair);
-	mr = closer_mr_ep(test, &pair);
-	closer->fid = &mr->fid;
+	mr = closer_begin(test, closer, &pair);
 	closer_enter(test, &pair, closer);
 	closer_shut(test, &pair, mr, &sent->done);
 	complete(&closer->go);
 	closer_expect(test, closer, -EDEADLK);
 	/* Nothing has changed */
 	KUNIT_EXPECT_EQ(test, fi_close(&mr->fid), 0);
-	KUNIT_ASSERT_TRUE(test, closer_await(&sent->over));
+	KUNIT_ASSERT_TRUE(test, vt_completed(&sent->over));
 }
 
 static struct kunit_case close_cases[] = {

@@ -23,6 +23,12 @@ void ht_end_enable(struct kunit *test, struct vt_end *end)
 	end->qpn = fakehca_last_qp(ht_of(test)->hca);
 }
 
+void ht_client(struct kunit *test, struct vt_end *end)
+{
+	ht_end_open(test, end, vt_of(test)->info);
+	ht_end_enable(test, end);
+}
+
 struct fi_eq_err_entry ht_error(struct kunit *test, struct fid_eq *eq)
 {
 	struct fi_eq_err_entry error = {};
@@ -42,6 +48,12 @@ void ht_join(struct kunit *test, struct vt_pair *pair)
 	ht_end_enable(test, &pair->b);
 	vt_accept(test, &pair->b, NULL, 0);
 	vt_event(test, pair->a.eq, FI_CONNECTED, NULL);
+}
+
+void ht_connect(struct kunit *test, const struct fakehca_attr *attr, struct vt_pair *pair)
+{
+	ht_serve(test, attr);
+	ht_join(test, pair);
 }
 
 struct vt_comp ht_failed(struct kunit *test, struct vt_cq *cq, int err)

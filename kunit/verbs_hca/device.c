@@ -134,11 +134,16 @@ static struct ib_rdma_wr raw_wr(struct raw *raw, enum ib_wr_opcode opcode,
 	};
 }
 
+static struct ib_sge raw_sge(const struct raw *raw, size_t len)
+{
+	return (struct ib_sge) { raw->dma[0], len, raw->pd->local_dma_lkey };
+}
+
 /* Posts to queue pair 0 and returns how it ended */
 static enum ib_wc_status raw_do(struct raw *raw, enum ib_wr_opcode opcode,
 				size_t len, u64 remote, u32 rkey)
 {
-	struct ib_sge sge = { raw->dma[0], len, raw->pd->local_dma_lkey };
+	struct ib_sge sge = raw_sge(raw, len);
 	struct ib_rdma_wr wr = raw_wr(raw, opcode, &sge, remote, rkey);
 
 	KUNIT_EXPECT_EQ(raw->test, ib_post_send(raw->qp[0], &wr.wr, NULL), 0);
@@ -172,6 +177,13 @@ static void raw_register(struct raw *raw, enum ib_mr_type type, size_t len,
 	wr.key = raw->mr->rkey;
 	KUNIT_ASSERT_EQ(test, ib_post_send(raw->qp[1], &wr.wr, NULL), 0);
 	KUNIT_ASSERT_EQ(test, raw_wc(raw).status, IB_WC_SUCCESS);
+}
+
+/* A write to @offset of the region, by its key or by @wrong beside it, is refused */
+static void raw_expect_refused(struct raw *raw, u64 offset, u32 wrong)
+{
+	KUNIT_EXPECT_EQ(raw->test, raw_do(raw, IB_WR_RDMA_WRITE, RAW_LEN, raw->mr->iova + offset,
+					  raw->mr->rkey ^ wrong), IB_WC_REM_ACCESS_ERR);
 }
 
 static int raw_recv(struct raw *raw, size_t len)
@@ -231,9 +243,7 @@ static void a_byte_beyond_the_region_is_refused(struct kunit *test)
 	raw_open(test, &raw, NULL);
 	raw_register(&raw, IB_MR_TYPE_MEM_REG, 1000, RAW_RIGHTS);
 
-	KUNIT_EXPECT_EQ(test, raw_do(&raw, IB_WR_RDMA_WRITE, RAW_LEN,
-				     raw.mr->iova + 1001 - RAW_LEN,
-				     raw.mr->rkey), IB_WC_REM_ACCESS_ERR);
+	raw_expect_refused(&raw, 1001 - RAW_LEN, 0);
 	raw_close(&raw);
 }
 
@@ -244,9 +254,7 @@ static void a_right_not_given_is_refused(struct kunit *test)
 	raw_open(test, &raw, NULL);
 	raw_register(&raw, IB_MR_TYPE_MEM_REG, 1000, IB_ACCESS_REMOTE_READ);
 
-	KUNIT_EXPECT_EQ(test, raw_do(&raw, IB_WR_RDMA_WRITE, RAW_LEN,
-				     raw.mr->iova, raw.mr->rkey),
-			IB_WC_REM_ACCESS_ERR);
+	raw_expect_refused(&raw, 0, 0);
 	raw_close(&raw);
 }
 
@@ -257,9 +265,7 @@ static void the_wrong_key_is_refused(struct kunit *test)
 	raw_open(test, &raw, NULL);
 	raw_register(&raw, IB_MR_TYPE_MEM_REG, 1000, RAW_RIGHTS);
 
-	KUNIT_EXPECT_EQ(test, raw_do(&raw, IB_WR_RDMA_WRITE, RAW_LEN,
-				     raw.mr->iova, raw.mr->rkey ^ 1),
-			IB_WC_REM_ACCESS_ERR);
+	raw_expect_refused(&raw, 0, 1);
 	raw_close(&raw);
 }
 
@@ -278,24 +284,21 @@ static void an_invalidated_key_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ib_post_send(raw.qp[1], &inv, NULL), 0);
 	KUNIT_EXPECT_EQ(test, raw_wc(&raw).status, IB_WC_SUCCESS);
 
-	KUNIT_EXPECT_EQ(test, raw_do(&raw, IB_WR_RDMA_WRITE, RAW_LEN,
-				     raw.mr->iova, raw.mr->rkey),
-			IB_WC_REM_ACCESS_ERR);
+	raw_expect_refused(&raw, 0, 0);
 	raw_close(&raw);
 }
 
 static void a_message_can_invalidate_the_receivers_key(struct kunit *test)
 {
-	struct ib_sge sge = { .length = 8 };
 	struct ib_rdma_wr wr;
+	struct ib_sge sge;
 	struct raw raw = {};
 	struct ib_wc wc;
 
 	raw_open(test, &raw, NULL);
 	raw_register(&raw, IB_MR_TYPE_MEM_REG, 1000, RAW_RIGHTS);
 	KUNIT_EXPECT_EQ(test, raw_recv(&raw, RAW_LEN), 0);
-	sge.addr = raw.dma[0];
-	sge.lkey = raw.pd->local_dma_lkey;
+	sge = raw_sge(&raw, 8);
 	wr = raw_wr(&raw, IB_WR_SEND_WITH_INV, &sge, 0, 0);
 	wr.wr.ex.invalidate_rkey = raw.mr->rkey;
 	KUNIT_EXPECT_EQ(test, ib_post_send(raw.qp[0], &wr.wr, NULL), 0);
@@ -304,9 +307,7 @@ static void a_message_can_invalidate_the_receivers_key(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, wc.wc_flags & IB_WC_WITH_INVALIDATE);
 	KUNIT_EXPECT_EQ(test, wc.ex.invalidate_rkey, raw.mr->rkey);
-	KUNIT_EXPECT_EQ(test, raw_do(&raw, IB_WR_RDMA_WRITE, RAW_LEN,
-				     raw.mr->iova, raw.mr->rkey),
-			IB_WC_REM_ACCESS_ERR);
+	raw_expect_refused(&raw, 0, 0);
 	raw_close(&raw);
 }
 
@@ -329,14 +330,13 @@ static void gaps_only_where_the_device_has_them(struct kunit *test)
 static void a_failed_post_points_into_the_chain(struct kunit *test)
 {
 	const struct ib_send_wr *bad = NULL;
-	struct ib_sge sge = { .length = 8 };
 	struct ib_rdma_wr wr[3];
+	struct ib_sge sge;
 	struct raw raw = {};
 	int i;
 
 	raw_open(test, &raw, NULL);
-	sge.addr = raw.dma[0];
-	sge.lkey = raw.pd->local_dma_lkey;
+	sge = raw_sge(&raw, 8);
 	for (i = 0; i < 3; i++) {
 		wr[i] = raw_wr(&raw, IB_WR_SEND, &sge, 0, 0);
 		wr[i].wr.next = i < 2 ? &wr[i + 1].wr : NULL;
@@ -389,13 +389,12 @@ static void a_mapping_that_is_left_is_counted(struct kunit *test)
 
 static void immediate_data_only_on_roce(struct kunit *test)
 {
-	struct ib_sge sge = { .length = 8 };
 	struct ib_rdma_wr wr;
+	struct ib_sge sge;
 	struct raw raw = {};
 
 	raw_open(test, &raw, NULL);
-	sge.addr = raw.dma[0];
-	sge.lkey = raw.pd->local_dma_lkey;
+	sge = raw_sge(&raw, 8);
 	wr = raw_wr(&raw, IB_WR_SEND_WITH_IMM, &sge, 0, 0);
 	KUNIT_EXPECT_EQ(test, ib_post_send(raw.qp[0], &wr.wr, NULL), -EINVAL);
 	raw_close(&raw);
@@ -403,16 +402,15 @@ static void immediate_data_only_on_roce(struct kunit *test)
 
 static void nothing_completes_while_held(struct kunit *test)
 {
-	struct ib_sge sge = { .length = 8 };
 	struct ib_rdma_wr wr;
+	struct ib_sge sge;
 	struct raw raw = {};
 	struct ib_wc wc;
 
 	raw_open(test, &raw, NULL);
 	fakehca_hold(ht_of(test)->hca);
 	KUNIT_EXPECT_EQ(test, raw_recv(&raw, RAW_LEN), 0);
-	sge.addr = raw.dma[0];
-	sge.lkey = raw.pd->local_dma_lkey;
+	sge = raw_sge(&raw, 8);
 	wr = raw_wr(&raw, IB_WR_SEND, &sge, 0, 0);
 	KUNIT_EXPECT_EQ(test, ib_post_send(raw.qp[0], &wr.wr, NULL), 0);
 	fakehca_idle(ht_of(test)->hca);

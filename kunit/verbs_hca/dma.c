@@ -220,14 +220,12 @@ static void dma_add_ops(struct dma *dma)
 static struct dma *dma_begin(struct kunit *test)
 {
 	struct fakehca_attr attr = { .roce = true };
-	struct dma *dma = kunit_kzalloc(test, sizeof(*dma), GFP_KERNEL);
+	struct dma *dma = vt_buf(test, sizeof(*dma));
 
-	KUNIT_ASSERT_NOT_NULL(test, dma);
 	dma->test = test;
 	dma->kind = test->param_value;
 	attr.max_inline = dma->kind->max_inline;
-	ht_serve(test, &attr);
-	ht_join(test, &dma->pair);
+	ht_connect(test, &attr, &dma->pair);
 	dma->end = &dma->pair.a;
 	dma->peer = &dma->pair.b;
 	dma_add_ops(dma);

@@ -117,10 +117,7 @@ static void drain_start(struct kunit *test, struct drain *drain)
 static void drain_stop(struct kunit *test, struct drain *drain)
 {
 	WRITE_ONCE(drain->stop, true);
-	KUNIT_ASSERT_GT(test,
-			wait_for_completion_timeout(&drain->done,
-						    msecs_to_jiffies(HT_PATIENCE_MS)),
-			0);
+	KUNIT_ASSERT_TRUE(test, vt_completed(&drain->done));
 	drain->stop = false;
 }
 
@@ -134,8 +131,7 @@ static void drain_round(struct kunit *test, bool drains, bool stays)
 	struct drain *drain;
 	int i, n;
 
-	drain = kunit_kzalloc(test, sizeof(*drain), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, drain);
+	drain = vt_buf(test, sizeof(*drain));
 	ht_serve(test, &attr);
 	drain_open(test, drain);
 	fakehca_hold(ht_of(test)->hca);
@@ -191,8 +187,7 @@ static void a_close_needs_no_reader(struct kunit *test)
 	struct drain *drain;
 	int i;
 
-	drain = kunit_kzalloc(test, sizeof(*drain), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, drain);
+	drain = vt_buf(test, sizeof(*drain));
 	ht_serve(test, &attr);
 	drain_open(test, drain);
 	for (i = 0; i < DRAIN_PAIRS; i++) {
@@ -314,15 +309,13 @@ static void a_close_waits_for_the_poller(struct kunit *test)
 	struct drain_close *close;
 	struct vt_end end = {};
 
-	close = kunit_kzalloc(test, sizeof(*close), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, close);
+	close = vt_buf(test, sizeof(*close));
 	INIT_WORK(&close->event, drain_event);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, drain_no_event,
 							&close->event), 0);
 	ht_open(test, NULL);
 	close->hca = ht_of(test)->hca;
-	ht_end_open(test, &end, vt_of(test)->info);
-	ht_end_enable(test, &end);
+	ht_client(test, &end);
 	vt_close(test, &end.ep->fid);
 	probe.kp.addr = NULL;
 	probe.kp.flags = 0;

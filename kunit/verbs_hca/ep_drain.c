@@ -21,10 +21,8 @@ static void a_device_that_refuses_is_told_of(struct kunit *test)
 	struct vt_pair pair = {};
 	u8 *in = ht_buf(test, EP_DRAIN_LEN);
 
-	ht_serve(test, NULL);
-	ht_join(test, &pair);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.a.ep, in, EP_DRAIN_LEN, NULL, 0,
-				      vt_ctx(1)), 0);
+	ht_connect(test, NULL, &pair);
+	vt_recv(test, &pair.a, in, EP_DRAIN_LEN, vt_ctx(1));
 	fakehca_fail_again(ht_of(test)->hca, FAKEHCA_MODIFY_QP, 1, -EIO, 100);
 
 	KUNIT_EXPECT_EQ(test, vt_ep_drain(pair.a.ep), -EIO);
@@ -47,14 +45,11 @@ static void silent_operations_give_their_memory_back(struct kunit *test)
 	unsigned int before;
 	int i;
 
-	ht_serve(test, &attr);
-	ht_join(test, &pair);
+	ht_connect(test, &attr, &pair);
 	in = ht_buf(test, EP_DRAIN_OPS * EP_DRAIN_LEN);
 	before = ht_stats(test).mapped;
 	for (i = 0; i < EP_DRAIN_OPS; i++) {
-		KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in + i * EP_DRAIN_LEN,
-					      EP_DRAIN_LEN, NULL, 0,
-					      vt_ctx(i)), 0);
+		vt_recv(test, &pair.b, in + i * EP_DRAIN_LEN, EP_DRAIN_LEN, vt_ctx(i));
 		iov.iov_base = out + i * EP_DRAIN_LEN;
 		KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, 0), 0);
 	}
@@ -96,24 +91,20 @@ static struct ep_drain_op *ep_drain_open(struct kunit *test,
 	};
 	struct ep_drain_op *op = ht_buf(test, sizeof(*op));
 
-	hm_open(test, NULL);
-	vt_listen(test, vt_eq(test, 0));
+	hm_serve(test, NULL);
 	pair->a.tx = vt_cq(test, &kind, 0);
 	ht_join(test, pair);
 	op->done.done = ep_drain_op_done;
 	init_completion(&op->begun);
 	init_completion(&op->go);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair->a.ep, ht_buf(test, EP_DRAIN_LEN),
-				      EP_DRAIN_LEN, NULL, 0, &op->done), 0);
+	vt_recv(test, &pair->a, ht_buf(test, EP_DRAIN_LEN), EP_DRAIN_LEN, &op->done);
 	return op;
 }
 
 /* Its callback is called */
 static void ep_drain_await(struct kunit *test, struct ep_drain_op *op)
 {
-	unsigned long limit = msecs_to_jiffies(HT_PATIENCE_MS);
-
-	KUNIT_ASSERT_NE(test, wait_for_completion_timeout(&op->begun, limit), 0);
+	KUNIT_ASSERT_TRUE(test, vt_completed(&op->begun));
 }
 
 static int ep_drain_refresh(struct kunit *test, struct fid_mr *mr)
@@ -200,8 +191,7 @@ static void a_drain_waits_for_a_removal_no_longer_than_its_timeout(struct kunit 
 	struct vt_async *async;
 	struct fakehca *hca;
 
-	hm_open(test, NULL);
-	vt_listen(test, vt_eq(test, 0));
+	hm_serve(test, NULL);
 	ht_join(test, &pair);
 	hca = ht_of(test)->hca;
 	reg->domain = vt_of(test)->domain;
@@ -258,8 +248,7 @@ static void a_drain_waits_for_a_call_on_its_endpoint(struct kunit *test)
 	struct vt_async *call, *drain;
 	struct fakehca *hca;
 
-	hm_open(test, NULL);
-	vt_listen(test, vt_eq(test, 0));
+	hm_serve(test, NULL);
 	ht_join(test, &pair);
 	hca = ht_of(test)->hca;
 	KUNIT_ASSERT_EQ(test, hm_reg_any(test, &read->mr), 0);
@@ -292,15 +281,13 @@ static void a_region_closes_after_the_drain_of_a_removed_device(struct kunit *te
 	struct fakehca *hca;
 	struct fid_mr *mr;
 
-	hm_open(test, &attr);
-	vt_listen(test, vt_eq(test, 0));
+	hm_serve(test, &attr);
 	ht_join(test, &pair);
 	hca = ht_of(test)->hca;
 	mr = hm_reg_ep(test, pair.a.ep);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
 	iov.iov_base = ht_buf(test, EP_DRAIN_LEN);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, ht_buf(test, EP_DRAIN_LEN), EP_DRAIN_LEN, NULL, 0,
-				      vt_ctx(1)), 0);
+	vt_recv(test, &pair.b, ht_buf(test, EP_DRAIN_LEN), EP_DRAIN_LEN, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, 0), 0);
 	vt_done(test, pair.b.tx, vt_ctx(1));
 

@@ -143,17 +143,15 @@ static void enable_that_failed_leaves_the_request(struct kunit *test)
 	struct vt_pair pair = {};
 
 	ht_serve(test, &attr);
-	ht_end_open(test, &pair.a, ht->vt.info);
-	ht_end_enable(test, &pair.a);
-	KUNIT_ASSERT_EQ(test, fi_connect(pair.a.ep, &ht->vt.name, NULL, 0), 0);
+	ht_client(test, &pair.a);
+	vt_connect(test, &pair.a, NULL, 0);
 	ht_end_open(test, &pair.b, vt_connreq(test, NULL));
 	/* Twice, as it is tried without inline data, too */
 	fakehca_fail_again(ht->hca, FAKEHCA_CREATE_QP, 1, -EINVAL, 2);
 
 	KUNIT_EXPECT_EQ(test, fi_enable(pair.b.ep), -EINVAL);
 	ht_end_enable(test, &pair.b);
-	KUNIT_ASSERT_EQ(test, fi_accept(pair.b.ep, NULL, 0), 0);
-	vt_event(test, pair.b.eq, FI_CONNECTED, NULL);
+	vt_accept(test, &pair.b, NULL, 0);
 	vt_event(test, pair.a.eq, FI_CONNECTED, NULL);
 	vt_ping(test, &pair.a, &pair.b);
 }
@@ -217,8 +215,7 @@ static void connect_ends_in_an_error_event(struct kunit *test)
 	struct vt_end end = {};
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &end, ht->vt.info);
-	ht_end_enable(test, &end);
+	ht_client(test, &end);
 	fail_arm(test, fail);
 
 	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht->vt.name, NULL, 0), 0);
@@ -240,8 +237,7 @@ static void a_failed_connect_flushes_receives(struct kunit *test)
 	u8 *buf = ht_buf(test, 64);
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &end, ht->vt.info);
-	ht_end_enable(test, &end);
+	ht_client(test, &end);
 	KUNIT_EXPECT_EQ(test, fi_recv(end.ep, buf, 64, NULL, 0, vt_ctx(1)), 0);
 	fakehca_fail(ht->hca, FAKEHCA_CONNECT, 1, -ENOMEM);
 
@@ -261,13 +257,11 @@ KUNIT_ARRAY_PARAM_DESC(accept_point, accept_points, name);
 static void accept_fails_and_the_peer_is_told(struct kunit *test)
 {
 	const struct fail_point *fail = test->param_value;
-	struct ht *ht = ht_of(test);
 	struct vt_pair pair = {}, again = {};
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &pair.a, ht->vt.info);
-	ht_end_enable(test, &pair.a);
-	KUNIT_ASSERT_EQ(test, fi_connect(pair.a.ep, &ht->vt.name, NULL, 0), 0);
+	ht_client(test, &pair.a);
+	vt_connect(test, &pair.a, NULL, 0);
 	ht_end_open(test, &pair.b, vt_connreq(test, NULL));
 	ht_end_enable(test, &pair.b);
 	fail_arm(test, fail);
@@ -289,8 +283,7 @@ static void a_device_that_is_busy_says_try_again(struct kunit *test)
 	u8 *buf = ht_buf(test, 64);
 	size_t i;
 
-	ht_serve(test, NULL);
-	ht_join(test, &pair);
+	ht_connect(test, NULL, &pair);
 	for (i = 0; i < ARRAY_SIZE(errnos); i++) {
 		fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, errnos[i]);
 		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0,
@@ -310,8 +303,7 @@ static void failed_posts_lose_no_slot(struct kunit *test)
 	u8 *buf = ht_buf(test, 64);
 	size_t i;
 
-	ht_serve(test, NULL);
-	ht_join(test, &pair);
+	ht_connect(test, NULL, &pair);
 	for (i = 0; i < 2 * pair.a.info->tx_attr->size; i++) {
 		fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -EIO);
 		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0,
@@ -349,13 +341,10 @@ static void a_failed_send_ends_the_connection(struct kunit *test)
 	u8 *buf = ht_buf(test, 64);
 	struct vt_comp comp;
 
-	ht_serve(test, NULL);
-	ht_join(test, &pair);
+	ht_connect(test, NULL, &pair);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 1, param->status);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, buf, 64, NULL, 0, vt_ctx(1)),
-			0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0, vt_ctx(2)),
-			0);
+	vt_recv(test, &pair.b, buf, 64, vt_ctx(1));
+	vt_send(test, &pair.a, buf, 64, vt_ctx(2));
 
 	comp = ht_failed(test, pair.a.tx, param->err);
 	KUNIT_EXPECT_EQ(test, comp.prov_errno, param->status);
@@ -373,11 +362,9 @@ static void a_message_too_long_for_the_receive_is_truncated(struct kunit *test)
 	struct vt_pair pair = {};
 	u8 *buf = ht_buf(test, 128), *in = ht_buf(test, 64);
 
-	ht_serve(test, NULL);
-	ht_join(test, &pair);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, 64, NULL, 0, vt_ctx(1)), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 65, NULL, 0, vt_ctx(2)),
-			0);
+	ht_connect(test, NULL, &pair);
+	vt_recv(test, &pair.b, in, 64, vt_ctx(1));
+	vt_send(test, &pair.a, buf, 65, vt_ctx(2));
 	ht_failed(test, pair.b.tx, FI_ETRUNC);
 	ht_failed(test, pair.a.tx, EREMOTEIO);
 	vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);

@@ -17,18 +17,15 @@ static void fatal_post(struct kunit *test, struct vt_end *end)
 
 	for (i = 1; i <= FATAL_OPS; i++) {
 		if (i % 2)
-			KUNIT_ASSERT_EQ(test, fi_recv(end->ep, buf + i * 64, 64,
-						      NULL, 0, vt_ctx(i)), 0);
+			vt_recv(test, end, buf + i * 64, 64, vt_ctx(i));
 		else
-			KUNIT_ASSERT_EQ(test, fi_send(end->ep, buf + i * 64, 64,
-						      NULL, 0, vt_ctx(i)), 0);
+			vt_send(test, end, buf + i * 64, 64, vt_ctx(i));
 	}
 }
 
 static void fatal_begin(struct kunit *test, struct vt_pair *pair)
 {
-	ht_serve(test, NULL);
-	ht_join(test, pair);
+	ht_connect(test, NULL, pair);
 	fakehca_hold(ht_of(test)->hca);
 	fatal_post(test, &pair->a);
 	fatal_post(test, &pair->b);
@@ -82,9 +79,8 @@ static void qp_fatal_before_connect_fails_the_connect(struct kunit *test)
 	struct vt_end end = {};
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &end, ht->vt.info);
-	ht_end_enable(test, &end);
-	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, NULL, 0, NULL, 0, vt_ctx(1)), 0);
+	ht_client(test, &end);
+	vt_recv(test, &end, NULL, 0, vt_ctx(1));
 
 	fakehca_qp_fatal(ht->hca, end.qpn);
 
@@ -171,11 +167,10 @@ static void qp_fatal_during_close_is_not_told(struct kunit *test)
 /* Connects, and @b has refused something */
 static void refusal_begin(struct kunit *test, struct vt_pair *pair)
 {
-	ht_serve(test, NULL);
-	ht_join(test, pair);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair->b.ep, NULL, 0, NULL, 0, vt_ctx(2)), 0);
+	ht_connect(test, NULL, pair);
+	vt_recv(test, &pair->b, NULL, 0, vt_ctx(2));
 	fakehca_hold(ht_of(test)->hca);
-	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, NULL, 0, NULL, 0, vt_ctx(1)), 0);
+	vt_send(test, &pair->a, NULL, 0, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, fakehca_qp_access_err(ht_of(test)->hca, pair->b.qpn), 0);
 	vt_no_event_for(test, pair->b.eq, HT_QUIET_MS);
 	vt_none(test, pair->a.tx);
@@ -224,8 +219,7 @@ static void port_down_hides_the_device_until_it_is_up(struct kunit *test)
 	struct vt_pair pair = {};
 	struct fi_info *info;
 
-	ht_serve(test, NULL);
-	ht_join(test, &pair);
+	ht_connect(test, NULL, &pair);
 
 	fakehca_port(ht_of(test)->hca, false);
 	KUNIT_EXPECT_EQ(test, ht_getinfo(test, ht_hints(test), &info), -ENODATA);
@@ -241,8 +235,7 @@ static void port_that_is_down_is_the_reason(struct kunit *test)
 	struct fi_reason *reason;
 	int count;
 
-	reason = kunit_kzalloc(test, sizeof(*reason), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, reason);
+	reason = vt_buf(test, sizeof(*reason));
 	ht_device(test, NULL);
 
 	fakehca_port(ht_of(test)->hca, false);

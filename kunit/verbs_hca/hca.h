@@ -85,15 +85,18 @@ void ht_fabric(struct kunit *test, const struct fi_info *hints);
 void ht_open(struct kunit *test, const struct fakehca_attr *attr);
 /* ht_open(), and a listener */
 void ht_serve(struct kunit *test, const struct fakehca_attr *attr);
-struct fi_info *ht_dup(struct kunit *test, const struct fi_info *info);
 
 /* conn.c: connections */
 /* Bound, and not enabled yet */
 void ht_end_open(struct kunit *test, struct vt_end *end, struct fi_info *info);
 void ht_end_enable(struct kunit *test, struct vt_end *end);
+/* An enabled endpoint of the case's info */
+void ht_client(struct kunit *test, struct vt_end *end);
 struct fi_eq_err_entry ht_error(struct kunit *test, struct fid_eq *eq);
 /* @a may be open, or enabled, already */
 void ht_join(struct kunit *test, struct vt_pair *pair);
+/* ht_serve() and ht_join() */
+void ht_connect(struct kunit *test, const struct fakehca_attr *attr, struct vt_pair *pair);
 
 /* conn.c: completions, and memory for DMA */
 extern const struct vt_kind ht_polled;

@@ -57,8 +57,7 @@ static void change_address(void *context)
 	init_completion(&witness.heard);
 	KUNIT_EXPECT_EQ(test, witness_bind(&witness), 0);
 	fakehca_fail_over();
-	KUNIT_EXPECT_TRUE(test, wait_for_completion_timeout(&witness.heard,
-							    msecs_to_jiffies(HT_PATIENCE_MS)));
+	KUNIT_EXPECT_TRUE(test, vt_completed(&witness.heard));
 	KUNIT_EXPECT_EQ(test, witness.event, RDMA_CM_EVENT_ADDR_CHANGE);
 	if (!IS_ERR(witness.id))
 		rdma_destroy_id(witness.id);

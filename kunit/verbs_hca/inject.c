@@ -12,48 +12,35 @@
 #define INJECT_SIZE	256
 #define LIST_LEN	256
 
-/* Posts a list that ends in what is no memory; none of it stays mapped */
-static void a_bad_element_unmaps_the_good_ones(struct kunit *test)
-{
-	struct vt_pair pair = {};
-	struct kvec kvec[4];
-	unsigned int base;
-	int i;
-
-	ht_serve(test, NULL);
-	ht_join(test, &pair);
-	base = ht_stats(test).mapped;
-	for (i = 0; i < 4; i++)
-		kvec[i] = (struct kvec) { ht_buf(test, 64), 64 };
-	kvec[3].iov_base = NULL;
-
-	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 4, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_recvv(pair.a.ep, kvec, NULL, 4, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base);
-	vt_ping(test, &pair.a, &pair.b);
-}
-
-static void a_list_too_long_is_unmapped_again(struct kunit *test)
+/* A list of @count buffers is refused, and none of it stays mapped; @bad: its end is no memory */
+static void list_is_refused(struct kunit *test, size_t count, bool bad)
 {
 	struct vt_pair pair = {};
 	struct kvec kvec[5];
 	unsigned int base;
-	int i;
+	size_t i;
 
-	ht_serve(test, NULL);
-	ht_join(test, &pair);
+	ht_connect(test, NULL, &pair);
 	base = ht_stats(test).mapped;
-	for (i = 0; i < 5; i++)
+	for (i = 0; i < count; i++)
 		kvec[i] = (struct kvec) { ht_buf(test, 64), 64 };
+	if (bad)
+		kvec[count - 1].iov_base = NULL;
 
-	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 5, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_recvv(pair.a.ep, kvec, NULL, 5, 0, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, count, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recvv(pair.a.ep, kvec, NULL, count, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base);
 	vt_ping(test, &pair.a, &pair.b);
+}
+
+static void a_bad_element_unmaps_the_good_ones(struct kunit *test)
+{
+	list_is_refused(test, 4, true);
+}
+
+static void a_list_too_long_is_unmapped_again(struct kunit *test)
+{
+	list_is_refused(test, 5, false);
 }
 
 /* Sends @count quarters of @buf as a list, of which the device is to map @mapped */
@@ -67,8 +54,7 @@ static void list_maps(struct kunit *test, struct vt_pair *pair, u8 *buf,
 
 	for (i = 0; i < count; i++)
 		kvec[i] = (struct kvec) { buf + i * LIST_LEN / 4, LIST_LEN / 4 };
-	KUNIT_ASSERT_EQ(test, fi_recv(pair->b.ep, in, LIST_LEN, NULL, 0,
-				      vt_ctx(2)), 0);
+	vt_recv(test, &pair->b, in, LIST_LEN, vt_ctx(2));
 	fakehca_hold(ht_of(test)->hca);
 	base = ht_stats(test).mapped;
 	KUNIT_EXPECT_EQ(test, fi_sendv(pair->a.ep, kvec, desc, count, 0,
@@ -90,12 +76,9 @@ static void a_list_may_lie_in_regions_in_part(struct kunit *test)
 	struct fid_mr *mr;
 	void *in;
 
-	ht_serve(test, NULL);
-	ht_join(test, &pair);
+	ht_connect(test, NULL, &pair);
 	vt_fill(buf, LIST_LEN, 3);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LIST_LEN,
-					FI_SEND, 0, 0, 0, &mr, NULL), 0);
-	vt_adopt(test, &mr->fid);
+	mr = vt_reg(test, buf, LIST_LEN, FI_SEND);
 	in = fi_mr_desc(mr);
 
 	list_maps(test, &pair, buf, (void *[]) { NULL, NULL, NULL, NULL }, 4, 4);
@@ -115,15 +98,14 @@ static void a_receive_of_one_byte_is_mapped(struct kunit *test)
 	struct vt_pair pair = {};
 	unsigned int base;
 
-	ht_serve(test, &attr);
-	ht_join(test, &pair);
+	ht_connect(test, &attr, &pair);
 	base = ht_stats(test).mapped;
 	*out = 7;
 
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, 1, NULL, 0, vt_ctx(1)), 0);
+	vt_recv(test, &pair.b, in, 1, vt_ctx(1));
 
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base + 1);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, 1, NULL, 0, vt_ctx(2)), 0);
+	vt_send(test, &pair.a, out, 1, vt_ctx(2));
 	/* Neither data of the peer nor a key came with it */
 	KUNIT_EXPECT_EQ(test, vt_done(test, pair.a.tx, vt_ctx(2)).data, 0);
 	KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.tx, vt_ctx(1)).data, 0);
@@ -139,14 +121,11 @@ static void inject_copies_before_it_returns(struct kunit *test)
 	struct vt_comp comp;
 	size_t i;
 
-	ht_serve(test, &attr);
-	ht_join(test, &pair);
+	ht_connect(test, &attr, &pair);
 	fakehca_hold(ht_of(test)->hca);
 	out = ht_buf(test, INJECT_SIZE);
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
-		KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in + i * INJECT_SIZE,
-					      INJECT_SIZE, NULL, 0, vt_ctx(i)),
-				0);
+		vt_recv(test, &pair.b, in + i * INJECT_SIZE, INJECT_SIZE, vt_ctx(i));
 		vt_fill(out, lens[i], i);
 		KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, out, lens[i], 0), 0);
 		memset(out, 0xee, INJECT_SIZE);
@@ -169,8 +148,7 @@ static void inline_devices_need_no_bounce_buffer(struct kunit *test)
 	struct fakehca_attr attr = { .roce = true, .max_inline = INJECT_SIZE };
 	struct vt_pair pair = {};
 
-	ht_serve(test, &attr);
-	ht_join(test, &pair);
+	ht_connect(test, &attr, &pair);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 0);
 }
 
@@ -181,13 +159,10 @@ static void over_iwarp_nothing_goes_inline(struct kunit *test)
 	u8 *out = ht_buf(test, 8);
 	struct vt_pair pair = {};
 
-	ht_serve(test, &attr);
-	ht_join(test, &pair);
+	ht_connect(test, &attr, &pair);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 2);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, ht_buf(test, 8), 8, NULL, 0,
-				      vt_ctx(1)), 0);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, ht_buf(test, 8), 8, NULL, 0,
-				      vt_ctx(2)), 0);
+	vt_recv(test, &pair.b, ht_buf(test, 8), 8, vt_ctx(1));
+	vt_recv(test, &pair.b, ht_buf(test, 8), 8, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, out, 8, 0), 0);
 	vt_done(test, pair.b.tx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).syncs, 1);
@@ -204,8 +179,7 @@ static void no_inline_data_needs_a_bounce_buffer(struct kunit *test)
 {
 	struct vt_pair pair = {};
 
-	ht_serve(test, NULL);
-	ht_join(test, &pair);
+	ht_connect(test, NULL, &pair);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 2);
 	vt_close(test, &pair.a.ep->fid);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 1);
@@ -252,8 +226,7 @@ static void copy_expect(struct kunit *test, struct vt_pair *pair, u8 *buf,
 		x.addr = (uintptr_t)in;
 		x.key = fi_mr_key(there);
 	} else {
-		KUNIT_ASSERT_EQ(test, fi_recv(pair->b.ep, in, len, NULL, 0,
-					      vt_ctx(2)), 0);
+		vt_recv(test, &pair->b, in, len, vt_ctx(2));
 	}
 	x.desc = mr ? fi_mr_desc(mr) : NULL;
 	vt_fill(buf, len, len);
@@ -282,8 +255,7 @@ static void what_fits_inline_is_not_mapped(struct kunit *test)
 	struct vt_pair pair = {};
 	struct fid_mr *mr;
 
-	hm_open(test, &attr);
-	vt_listen(test, vt_eq(test, 0));
+	hm_serve(test, &attr);
 	ht_join(test, &pair);
 	KUNIT_ASSERT_EQ(test, hm_reg(test, in_mr, 2 * COPY_INLINE, &mr), 0);
 	copy_expect(test, &pair, buf, 1, NULL, 0);

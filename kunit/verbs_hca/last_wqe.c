@@ -165,7 +165,7 @@ static void an_endpoint_that_never_stood_teaches_nothing(struct kunit *test)
 
 	lw_join(test, lw, 0);
 	fakehca_last_wqe(ht->hca, false);
-	lw_end_open(test, lw, 1, ht_dup(test, ht->vt.info));
+	lw_end_open(test, lw, 1, vt_dup(test, ht->vt.info));
 	KUNIT_ASSERT_EQ(test, fi_connect(lw->ep[1], &ht->vt.name, NULL, 0), 0);
 	vt_connreq(test, NULL);
 	lw_close(test, lw, 1);

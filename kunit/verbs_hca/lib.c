@@ -69,15 +69,6 @@ void ht_exit(struct kunit *test)
 	fakehca_destroy(ht->hca);
 }
 
-struct fi_info *ht_dup(struct kunit *test, const struct fi_info *info)
-{
-	struct fi_info *copy = fi_dupinfo(info);
-
-	KUNIT_ASSERT_NOT_NULL(test, copy);
-	vt_free_later(test, copy);
-	return copy;
-}
-
 void ht_device(struct kunit *test, const struct fakehca_attr *attr)
 {
 	struct fakehca *hca = fakehca_create(attr);
@@ -89,14 +80,10 @@ void ht_device(struct kunit *test, const struct fakehca_attr *attr)
 /* Everything on this device */
 struct fi_info *ht_hints(struct kunit *test)
 {
-	struct fi_info *hints = fi_allocinfo();
+	struct fi_info *hints = vt_allocinfo(test, "verbs");
 
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
-	hints->fabric_attr->prov_name = kstrdup("verbs", GFP_KERNEL);
 	hints->domain_attr->name = kstrdup(fakehca_name(ht_of(test)->hca),
 					   GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, hints->fabric_attr->prov_name);
 	KUNIT_ASSERT_NOT_NULL(test, hints->domain_attr->name);
 	return hints;
 }

@@ -46,8 +46,7 @@ static void lists_up_to_iov_limit_and_no_longer(struct kunit *test)
 	u8 *in;
 	int i;
 
-	ht_serve(test, &attr);
-	ht_join(test, &pair);
+	ht_connect(test, &attr, &pair);
 	in = ht_buf(test, 128);
 	for (i = 0; i < 3; i++) {
 		kvec[i] = (struct kvec) { ht_buf(test, 64), 64 };
@@ -58,8 +57,7 @@ static void lists_up_to_iov_limit_and_no_longer(struct kunit *test)
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 3, 0, NULL),
 			-EINVAL);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, 128, NULL, 0, vt_ctx(1)),
-			0);
+	vt_recv(test, &pair.b, in, 128, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 2, 0, vt_ctx(2)),
 			0);
 	KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.tx, vt_ctx(1)).len, 128);
@@ -104,11 +102,11 @@ static void a_deeper_queue_than_the_devices_is_refused(struct kunit *test)
 	hints = ht_hints(test);
 	hints->tx_attr->size = 5;
 	KUNIT_EXPECT_EQ(test, ht_getinfo(test, hints, &info), -ENODATA);
-	info = ht_dup(test, vt_of(test)->info);
+	info = vt_dup(test, vt_of(test)->info);
 	info->tx_attr->size = 5;
 	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
 			-EINVAL);
-	info = ht_dup(test, vt_of(test)->info);
+	info = vt_dup(test, vt_of(test)->info);
 	info->rx_attr->size = 5;
 	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
 			-EINVAL);
@@ -131,8 +129,7 @@ static void a_queue_holds_exactly_its_size(struct kunit *test)
 	struct vt_pair pair = {};
 	unsigned long i;
 
-	ht_serve(test, &attr);
-	ht_join(test, &pair);
+	ht_connect(test, &attr, &pair);
 	fakehca_hold(ht_of(test)->hca);
 	for (i = 1; i <= 4; i++) {
 		KUNIT_EXPECT_EQ(test, limits_recv(&pair.b, in, i), 0);
@@ -164,8 +161,7 @@ static void close_of_full_queues_still_drains(struct kunit *test)
 	struct vt_pair pair = {};
 	unsigned long i;
 
-	ht_serve(test, &attr);
-	ht_join(test, &pair);
+	ht_connect(test, &attr, &pair);
 	fakehca_flush_late(ht_of(test)->hca);
 	fakehca_hold(ht_of(test)->hca);
 	for (i = 1; i <= 4; i++) {
@@ -206,11 +202,10 @@ static void limits_block(struct kunit *test, struct vt_pair *pair, struct limits
 	block->done.done = limits_block_done;
 	init_completion(&block->entered);
 	init_completion(&block->go);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair->a.ep, buf, 64, NULL, 0, &block->done), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair->b.ep, buf + 64, 64, NULL, 0, vt_ctx(1)), 0);
+	vt_recv(test, &pair->a, buf, 64, &block->done);
+	vt_send(test, &pair->b, buf + 64, 64, vt_ctx(1));
 	vt_done(test, pair->b.tx, vt_ctx(1));
-	KUNIT_ASSERT_GT(test, wait_for_completion_timeout(&block->entered,
-							  msecs_to_jiffies(HT_PATIENCE_MS)), 0);
+	KUNIT_ASSERT_TRUE(test, vt_completed(&block->entered));
 }
 
 /* More drains than a completion queue has room for markers, with all operations in the queue */
@@ -316,7 +311,7 @@ static void a_cq_without_room_refuses_the_endpoint(struct kunit *test)
 	struct fi_info *info;
 
 	ht_open(test, &attr);
-	info = ht_dup(test, vt_of(test)->info);
+	info = vt_dup(test, vt_of(test)->info);
 	info->tx_attr->size = 4;
 	info->rx_attr->size = 5;
 	end.tx = vt_cq(test, &vt_default_kind, 8);
@@ -369,10 +364,8 @@ static void max_msg_size_is_the_devices(struct kunit *test)
 			-EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, in, 4097, NULL, 0, NULL),
 			-EMSGSIZE);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, 4096, NULL, 0, vt_ctx(1)),
-			0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, 4096, NULL, 0, vt_ctx(2)),
-			0);
+	vt_recv(test, &pair.b, in, 4096, vt_ctx(1));
+	vt_send(test, &pair.a, out, 4096, vt_ctx(2));
 	comp = vt_done(test, pair.b.tx, vt_ctx(1));
 	vt_done(test, pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, comp.len, 4096);
@@ -392,8 +385,7 @@ static void inject_size_needs_no_inline_data(struct kunit *test)
 	ht_join(test, &pair);
 	vt_fill(out, size, 3);
 	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, out, size + 1, 0), -EMSGSIZE);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, 512, NULL, 0, vt_ctx(1)),
-			0);
+	vt_recv(test, &pair.b, in, 512, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, out, size, 0), 0);
 	KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.tx, vt_ctx(1)).len, size);
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, size, 3));
@@ -567,8 +559,7 @@ static void roce_has_remote_cq_data(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_of(test)->info->ep_attr->protocol,
 			FI_PROTO_RDMA_CM_IB_RC);
 	ht_join(test, &pair);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, NULL, 0, NULL, 0, vt_ctx(1)),
-			0);
+	vt_recv(test, &pair.b, NULL, 0, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, fi_senddata(pair.a.ep, NULL, 0, NULL, 0xfeedf00d,
 					  0, vt_ctx(2)), 0);
 	comp = vt_done(test, pair.b.tx, vt_ctx(1));

@@ -304,8 +304,7 @@ static void ln_open(struct kunit *test, struct ln_side *one,
 {
 	struct fakehca_attr attr = { .roce = true };
 
-	hm_open(test, &attr);
-	vt_listen(test, vt_eq(test, 0));
+	hm_serve(test, &attr);
 	if (share) {
 		one->pair.a.tx = vt_cq(test, &vt_default_kind, 1024);
 		other->pair.a.tx = one->pair.a.tx;

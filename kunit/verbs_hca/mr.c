@@ -40,6 +40,12 @@ void hm_open(struct kunit *test, const struct fakehca_attr *attr)
 	vt_adopt(test, &ht->vt.domain->fid);
 }
 
+void hm_serve(struct kunit *test, const struct fakehca_attr *attr)
+{
+	hm_open(test, attr);
+	vt_listen(test, vt_eq(test, 0));
+}
+
 int hm_regv(struct kunit *test, const struct kvec *iov, size_t count,
 	    u64 access, struct fid_mr **mr)
 {
@@ -129,8 +135,7 @@ static void a_region_is_mapped_as_long_as_it_is_open(struct kunit *test)
 	struct fid_mr *mr;
 	u8 *data = ht_buf(test, 64);
 
-	hm_open(test, &attr);
-	vt_listen(test, vt_eq(test, 0));
+	hm_serve(test, &attr);
 	ht_join(test, &pair);
 	before = ht_stats(test).mapped;
 	KUNIT_ASSERT_EQ(test, hm_regv(test, list, 3, param->access, &mr), 0);
@@ -168,8 +173,7 @@ static void a_device_that_takes_gaps_gets_them(struct kunit *test)
 	memcpy(want + 3, list[1].iov_base, 5);
 	memcpy(want + 8, list[2].iov_base, 100);
 	memcpy(want + 108, list[3].iov_base, 20);
-	hm_open(test, &attr);
-	vt_listen(test, vt_eq(test, 0));
+	hm_serve(test, &attr);
 	ht_join(test, &pair);
 	KUNIT_ASSERT_EQ(test, hm_regv(test, list, 4, HM_REMOTE, &mr), 0);
 
@@ -240,8 +244,7 @@ static void a_registered_region_takes_what_is_read(struct kunit *test)
 	struct fid_mr *source, *mr;
 	struct vt_pair pair = {};
 
-	hm_open(test, NULL);
-	vt_listen(test, vt_eq(test, 0));
+	hm_serve(test, NULL);
 	ht_join(test, &pair);
 	vt_fill(from, 64, 3);
 	KUNIT_ASSERT_EQ(test, hm_reg(test, from, 64, &source), 0);
@@ -276,8 +279,7 @@ static void a_device_that_goes_registers_no_more(struct kunit *test)
 	struct vt_pair pair = {};
 	struct fid_mr *before, *mr;
 
-	hm_open(test, NULL);
-	vt_listen(test, vt_eq(test, 0));
+	hm_serve(test, NULL);
 	ht_join(test, &pair);
 	KUNIT_ASSERT_EQ(test, hm_reg_any(test, &before), 0);
 	fakehca_remove_begin(ht_of(test)->hca);

@@ -12,6 +12,8 @@
 
 /* As ht_open(), for a client that wants to be reached */
 void hm_open(struct kunit *test, const struct fakehca_attr *attr);
+/* hm_open(), and a listener */
+void hm_serve(struct kunit *test, const struct fakehca_attr *attr);
 /* Contiguous pages, 1 << HM_ORDER of them */
 u8 *hm_pages(struct kunit *test);
 /* What fi_mr_regv() answers; the region is closed with the case */

@@ -13,11 +13,17 @@
 
 static struct fid_mr *mr_ep_open(struct kunit *test, struct vt_pair *pair)
 {
-	ht_serve(test, NULL);
-	ht_join(test, pair);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair->b.ep, NULL, 0, NULL, 0, vt_ctx(2)),
-			0);
+	ht_connect(test, NULL, pair);
+	vt_recv(test, &pair->b, NULL, 0, vt_ctx(2));
 	return hm_reg_ep(test, pair->a.ep);
+}
+
+/* A message for the receive of context 2 takes along what waits for the doorbell */
+static void mr_ep_send(struct kunit *test, struct vt_pair *pair)
+{
+	vt_send(test, &pair->a, NULL, 0, vt_ctx(1));
+	vt_done(test, pair->a.tx, vt_ctx(1));
+	vt_done(test, pair->b.tx, vt_ctx(2));
 }
 
 /* The device has its registration, and does not come to it */
@@ -26,8 +32,7 @@ static void mr_ep_hold(struct kunit *test, struct vt_pair *pair,
 {
 	fakehca_hold(ht_of(test)->hca);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair->a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
-			0);
+	vt_send(test, &pair->a, NULL, 0, vt_ctx(1));
 }
 
 /* The device has not come to the work request that begins its key, or ends it */
@@ -103,10 +108,7 @@ static void registrations_are_taken_back_before_their_doorbell(struct kunit *tes
 			vt_close(test, &mrs[orders[i][j]]->fid);
 	}
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
-			0);
-	vt_done(test, pair.a.tx, vt_ctx(1));
-	vt_done(test, pair.b.tx, vt_ctx(2));
+	mr_ep_send(test, &pair);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base + 1);
 }
 
@@ -121,10 +123,7 @@ static void a_registration_leaves_the_one_behind_it(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(first), 0);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(second), 0);
 	vt_close(test, &first->fid);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
-			0);
-	vt_done(test, pair.a.tx, vt_ctx(1));
-	vt_done(test, pair.b.tx, vt_ctx(2));
+	mr_ep_send(test, &pair);
 	KUNIT_ASSERT_EQ(test, fi_mr_disable(second, 0, vt_ctx(3)), 0);
 	vt_done(test, pair.a.tx, vt_ctx(3));
 	vt_close(test, &second->fid);
@@ -156,7 +155,7 @@ static void mr_ep_begin(struct kunit *test, struct mr_ep *me, bool counted)
 	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr, &cntr,
 					   NULL), 0);
 	vt_adopt(test, &cntr->fid);
-	info = ht_dup(test, vt_of(test)->info);
+	info = vt_dup(test, vt_of(test)->info);
 	info->tx_attr->size = MR_EP_DEPTH;
 	ht_end_open(test, &me->pair.a, info);
 	if (counted)
@@ -190,10 +189,8 @@ static void mr_ep_expect_places(struct kunit *test, struct mr_ep *me)
 	unsigned long i;
 
 	for (i = 0; i < MR_EP_DEPTH; i++) {
-		KUNIT_ASSERT_EQ(test, fi_recv(me->pair.b.ep, NULL, 0, NULL, 0,
-					      vt_ctx(100 + i)), 0);
-		KUNIT_ASSERT_EQ(test, fi_send(me->pair.a.ep, NULL, 0, NULL, 0,
-					      vt_ctx(1 + i)), 0);
+		vt_recv(test, &me->pair.b, NULL, 0, vt_ctx(100 + i));
+		vt_send(test, &me->pair.a, NULL, 0, vt_ctx(1 + i));
 	}
 	ht_each_once(test, me->pair.a.tx, MR_EP_DEPTH, 0);
 	for (i = 0; i < MR_EP_DEPTH; i++)
@@ -214,10 +211,7 @@ static void no_peer_ends_a_key_before_the_doorbell(struct kunit *test)
 
 	/* It is still enabled, and goes with the next operation */
 	KUNIT_EXPECT_NE(test, fi_mr_key(mr), FI_KEY_NOTAVAIL);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
-			0);
-	vt_done(test, pair.a.tx, vt_ctx(1));
-	vt_done(test, pair.b.tx, vt_ctx(2));
+	mr_ep_send(test, &pair);
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, FI_REMOTE_INV, NULL), 0);
 }
 
@@ -226,11 +220,9 @@ static void a_peer_ends_a_key_while_another_region_waits(struct kunit *test)
 	struct mr_ep me = {};
 
 	mr_ep_begin(test, &me, false);
-	KUNIT_ASSERT_EQ(test, fi_recv(me.pair.b.ep, NULL, 0, NULL, 0, vt_ctx(2)),
-			0);
+	vt_recv(test, &me.pair.b, NULL, 0, vt_ctx(2));
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[0]), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(me.pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
-			0);
+	vt_send(test, &me.pair.a, NULL, 0, vt_ctx(1));
 	vt_done(test, me.pair.a.tx, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[1]), 0);
 
@@ -277,12 +269,8 @@ static void a_full_queue_does_not_hinder_a_discard(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD, NULL), 0);
 
 	/* The others go with what takes its place */
-	KUNIT_ASSERT_EQ(test, fi_recv(me.pair.b.ep, NULL, 0, NULL, 0, vt_ctx(2)),
-			0);
-	KUNIT_ASSERT_EQ(test, fi_send(me.pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
-			0);
-	vt_done(test, me.pair.a.tx, vt_ctx(1));
-	vt_done(test, me.pair.b.tx, vt_ctx(2));
+	vt_recv(test, &me.pair.b, NULL, 0, vt_ctx(2));
+	mr_ep_send(test, &me.pair);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, me.doorbells + 1);
 	mr_ep_expect_places(test, &me);
 }
@@ -347,7 +335,7 @@ static void a_region_is_not_enabled_before_the_connection(struct kunit *test)
 	int i;
 
 	ht_serve(test, NULL);
-	info = ht_dup(test, vt_of(test)->info);
+	info = vt_dup(test, vt_of(test)->info);
 	info->tx_attr->size = MR_EP_DEPTH;
 	ht_end_open(test, &me.pair.a, info);
 	ht_end_enable(test, &me.pair.a);
@@ -390,8 +378,7 @@ static void those_beside_a_discarded_registration_stay(struct kunit *test)
 	unsigned long i;
 
 	mr_ep_begin(test, &me, order->counted);
-	KUNIT_ASSERT_EQ(test, fi_recv(me.pair.b.ep, NULL, 0, NULL, 0, vt_ctx(2)),
-			0);
+	vt_recv(test, &me.pair.b, NULL, 0, vt_ctx(2));
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[i]), 0);
 
@@ -400,10 +387,7 @@ static void those_beside_a_discarded_registration_stay(struct kunit *test)
 
 	mr_ep_expect_back(test, me.mr[order->which]);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, me.doorbells);
-	KUNIT_ASSERT_EQ(test, fi_send(me.pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
-			0);
-	vt_done(test, me.pair.a.tx, vt_ctx(1));
-	vt_done(test, me.pair.b.tx, vt_ctx(2));
+	mr_ep_send(test, &me.pair);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, me.doorbells + 1);
 	for (i = 0; i < 3; i++) {
 		if (i == order->which)
@@ -449,8 +433,7 @@ static struct mr_ep_call *mr_ep_call(struct kunit *test)
 
 static void mr_ep_expect_called(struct kunit *test, struct mr_ep_call *call)
 {
-	KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(&call->over,
-							    msecs_to_jiffies(HT_PATIENCE_MS)));
+	KUNIT_ASSERT_TRUE(test, vt_completed(&call->over));
 	KUNIT_EXPECT_EQ(test, call->calls, 1);
 	KUNIT_EXPECT_EQ(test, call->err, 0);
 }
@@ -483,8 +466,7 @@ static void an_operation_behind_a_discarded_registration_goes_on(struct kunit *t
 	vt_listen(test, vt_eq(test, 0));
 	ht_join(test, &me.pair);
 	for (i = 0; i < 3; i++)
-		KUNIT_ASSERT_EQ(test, fi_recv(me.pair.b.ep, ht_buf(test, 8), 8,
-					      NULL, 0, vt_ctx(i)), 0);
+		vt_recv(test, &me.pair.b, ht_buf(test, 8), 8, vt_ctx(i));
 	for (i = 0; i < 2; i++) {
 		me.mr[i] = hm_reg_ep(test, me.pair.a.ep);
 		KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[i]), 0);
@@ -496,8 +478,7 @@ static void an_operation_behind_a_discarded_registration_goes_on(struct kunit *t
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD, NULL), 0);
 
 	mr_ep_expect_back(test, me.mr[0]);
-	KUNIT_ASSERT_EQ(test, fi_send(me.pair.a.ep, NULL, 0, NULL, 0,
-				      &last->done), 0);
+	vt_send(test, &me.pair.a, NULL, 0, &last->done);
 	for (i = 0; i < 2; i++)
 		mr_ep_expect_called(test, more[i]);
 	mr_ep_expect_called(test, last);

@@ -43,8 +43,7 @@ static void po_open(struct kunit *test, struct po *po, bool roce)
 	struct fid_mr *mr;
 	int i;
 
-	hm_open(test, &attr);
-	vt_listen(test, vt_eq(test, 0));
+	hm_serve(test, &attr);
 	ht_end_open(test, &po->pair.a, vt_of(test)->info);
 	KUNIT_ASSERT_EQ(test, fi_setopt(&po->pair.a.ep->fid, FI_OPT_ENDPOINT,
 					FI_OPT_MAX_RW_OPS, &rw_ops,
@@ -223,11 +222,9 @@ static void a_chain_has_one_doorbell(struct kunit *test)
 	struct vt_pair pair = {};
 	unsigned int base, i;
 
-	ht_serve(test, NULL);
-	ht_join(test, &pair);
+	ht_connect(test, NULL, &pair);
 	for (i = 0; i < 4; i++)
-		KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, ht_buf(test, 64), 64,
-					      NULL, 0, vt_ctx(2)), 0);
+		vt_recv(test, &pair.b, ht_buf(test, 64), 64, vt_ctx(2));
 	base = ht_stats(test).doorbells;
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg,
@@ -282,10 +279,7 @@ static void po_join(struct kunit *test, struct vt_pair *pair,
 
 static void po_ended(struct kunit *test, struct po_told *told, int err)
 {
-	unsigned long limit = msecs_to_jiffies(HT_PATIENCE_MS);
-
-	KUNIT_ASSERT_GT(test, wait_for_completion_timeout(&told->ended, limit),
-			0);
+	KUNIT_ASSERT_TRUE(test, vt_completed(&told->ended));
 	KUNIT_EXPECT_EQ(test, told->err, err);
 }
 
@@ -326,8 +320,7 @@ static void a_refused_request_is_told_to_its_caller(struct kunit *test)
 
 	po_join(test, &pair, &told);
 	mr = hm_reg_ep(test, pair.a.ep);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, ht_buf(test, 8), 8, NULL, 0,
-				      vt_ctx(2)), 0);
+	vt_recv(test, &pair.b, ht_buf(test, 8), 8, vt_ctx(2));
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, *nth, -EIO);
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, ht_buf(test, 8), 8, NULL, 0,
@@ -359,17 +352,14 @@ static void a_registration_shares_the_doorbell_of_a_send(struct kunit *test)
 	struct fid_mr *mr;
 	unsigned int base;
 
-	ht_serve(test, NULL);
-	ht_join(test, &pair);
+	ht_connect(test, NULL, &pair);
 	mr = hm_reg_ep(test, pair.a.ep);
-	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, NULL, 0, NULL, 0, vt_ctx(2)),
-			0);
+	vt_recv(test, &pair.b, NULL, 0, vt_ctx(2));
 
 	base = ht_stats(test).doorbells;
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, vt_ctx(1)),
-			0);
+	vt_send(test, &pair.a, NULL, 0, vt_ctx(1));
 	vt_done(test, pair.a.tx, vt_ctx(1));
 	vt_done(test, pair.b.tx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base + 1);

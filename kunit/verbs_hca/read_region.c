@@ -27,8 +27,7 @@ struct hs {
 
 static void hs_open(struct kunit *test, struct hs *hs)
 {
-	hm_open(test, NULL);
-	vt_listen(test, vt_eq(test, 0));
+	hm_serve(test, NULL);
 	ht_join(test, &hs->pair);
 	hs->from = ht_buf(test, HS_LEN);
 	hs->to = ht_buf(test, 4 * HS_LEN);

@@ -69,9 +69,8 @@ static struct ready *ready_begin(struct kunit *test,
 
 	the_ready = r;
 	init_completion(&r->called);
-	hm_open(test, attr);
-	vt_listen(test, vt_eq(test, 0));
-	info = ht_dup(test, vt_of(test)->info);
+	hm_serve(test, attr);
+	info = vt_dup(test, vt_of(test)->info);
 	info->tx_attr->size = depth;
 	info->rx_attr->size = depth;
 	r->pair.a.bind_flags = bind_flags;
@@ -79,6 +78,15 @@ static struct ready *ready_begin(struct kunit *test,
 	ready_set(test, r->pair.a.ep);
 	r->buf = ht_buf(test, 2 * depth * READY_LEN);
 	return r;
+}
+
+/* One at a time */
+static void ready_set_rw_ops(struct kunit *test, struct ready *r)
+{
+	size_t rw_ops = 1;
+
+	KUNIT_ASSERT_EQ(test, fi_setopt(&r->pair.a.ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RW_OPS,
+					&rw_ops, sizeof(rw_ops)), 0);
 }
 
 static void ready_join(struct kunit *test, struct ready *r)
@@ -107,9 +115,7 @@ static void ready_expect_none(struct kunit *test, struct ready *r)
 
 static void ready_expect_one(struct kunit *test, struct ready *r, u64 dir)
 {
-	KUNIT_ASSERT_TRUE(test,
-			  wait_for_completion_timeout(&r->called,
-						      msecs_to_jiffies(HT_PATIENCE_MS)));
+	KUNIT_ASSERT_TRUE(test, vt_completed(&r->called));
 	KUNIT_EXPECT_EQ(test, r->dir, dir);
 	ready_expect_none(test, r);
 }
@@ -132,8 +138,7 @@ static void ready_peer_recv(struct kunit *test, struct ready *r, int count)
 	int i;
 
 	for (i = 0; i < count; i++)
-		KUNIT_ASSERT_EQ(test, fi_recv(r->pair.b.ep, ht_buf(test, READY_LEN),
-					      READY_LEN, NULL, 0, NULL), 0);
+		vt_recv(test, &r->pair.b, ht_buf(test, READY_LEN), READY_LEN, NULL);
 }
 
 static void a_full_transmit_queue_calls_when_a_slot_is_free(struct kunit *test)
@@ -168,7 +173,7 @@ static void a_full_receive_queue_calls_when_a_slot_is_free(struct kunit *test)
 	for (i = 1; i <= READY_DEPTH; i++)
 		KUNIT_ASSERT_EQ(test, ready_recv(r, i), 0);
 	KUNIT_EXPECT_EQ(test, ready_recv(r, i), -EAGAIN);
-	KUNIT_ASSERT_EQ(test, fi_send(r->pair.b.ep, NULL, 0, NULL, 0, NULL), 0);
+	vt_send(test, &r->pair.b, NULL, 0, NULL);
 	fakehca_idle(ht_of(test)->hca);
 	ready_expect_none(test, r);
 
@@ -419,11 +424,8 @@ static void an_rw_operation_that_ends_calls_for_the_next(struct kunit *test)
 	const struct fakehca_attr attr = { .roce = true };
 	struct ready *r = ready_begin(test, &attr, 64, 0);
 	struct scatterlist sg[2];
-	size_t rw_ops = 1;
 
-	KUNIT_ASSERT_EQ(test, fi_setopt(&r->pair.a.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_MAX_RW_OPS, &rw_ops, sizeof(rw_ops)),
-			0);
+	ready_set_rw_ops(test, r);
 	ready_join(test, r);
 	sg_init_one(&sg[0], r->buf, READY_LEN);
 	sg_init_one(&sg[1], r->buf + PAGE_SIZE / 2, READY_LEN);
@@ -446,12 +448,9 @@ static void an_rw_operation_ends_the_unsignaled_ones_before_it(struct kunit *tes
 	const struct fakehca_attr attr = { .roce = true };
 	struct ready *r = ready_begin(test, &attr, 64, FI_SELECTIVE_COMPLETION);
 	struct scatterlist sg;
-	size_t rw_ops = 1;
 	int i;
 
-	KUNIT_ASSERT_EQ(test, fi_setopt(&r->pair.a.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_MAX_RW_OPS, &rw_ops, sizeof(rw_ops)),
-			0);
+	ready_set_rw_ops(test, r);
 	ready_join(test, r);
 	sg_init_one(&sg, r->buf + PAGE_SIZE / 2, READY_LEN);
 	for (i = 0; i < 2 * 64; i++) {
@@ -484,9 +483,7 @@ static void registrations_that_are_exhausted_call(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ready_read(r, 9), -EAGAIN);
 	fakehca_release(ht_of(test)->hca);
 
-	KUNIT_ASSERT_TRUE(test,
-			  wait_for_completion_timeout(&r->called,
-						      msecs_to_jiffies(HT_PATIENCE_MS)));
+	KUNIT_ASSERT_TRUE(test, vt_completed(&r->called));
 	ht_each_once(test, r->pair.a.tx, 8, 0);
 	KUNIT_EXPECT_EQ(test, ready_read(r, 9), 0);
 	vt_done(test, r->pair.a.tx, vt_ctx(9));
@@ -507,7 +504,7 @@ static void a_full_shared_receive_context_calls_in_a_worker(struct kunit *test)
 					     NULL), 0);
 	vt_adopt(test, &srx->fid);
 	ready_set(test, srx);
-	info = ht_dup(test, vt_of(test)->info);
+	info = vt_dup(test, vt_of(test)->info);
 	info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	info->rx_attr->size = 0;
 	r->pair.a.tx = vt_cq(test, &vt_default_kind, 256);
@@ -518,7 +515,7 @@ static void a_full_shared_receive_context_calls_in_a_worker(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, fi_recv(srx, NULL, 0, NULL, 0, vt_ctx(i)),
 				0);
 	KUNIT_ASSERT_EQ(test, fi_recv(srx, NULL, 0, NULL, 0, vt_ctx(5)), -EAGAIN);
-	KUNIT_ASSERT_EQ(test, fi_send(r->pair.b.ep, NULL, 0, NULL, 0, NULL), 0);
+	vt_send(test, &r->pair.b, NULL, 0, NULL);
 
 	vt_done(test, r->pair.a.tx, vt_ctx(1));
 

@@ -45,8 +45,7 @@ static void remove_post(struct kunit *test, struct vt_end *end)
 
 static void remove_open(struct kunit *test, struct vt_pair *pair)
 {
-	ht_serve(test, NULL);
-	ht_join(test, pair);
+	ht_connect(test, NULL, pair);
 	fakehca_hold(ht_of(test)->hca);
 	remove_post(test, &pair->a);
 	remove_post(test, &pair->b);
@@ -138,10 +137,8 @@ static void an_enabled_endpoint_goes(struct kunit *test)
 	struct vt_end end = {};
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &end, vt_of(test)->info);
-	ht_end_enable(test, &end);
-	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, ht_buf(test, REMOVE_LEN),
-				      REMOVE_LEN, NULL, 0, vt_ctx(1)), 0);
+	ht_client(test, &end);
+	vt_recv(test, &end, ht_buf(test, REMOVE_LEN), REMOVE_LEN, vt_ctx(1));
 	remove_device(test);
 
 	remove_expect_told(test, end.eq, &end.ep->fid);
@@ -160,9 +157,8 @@ static void a_connection_on_its_way_goes(struct kunit *test)
 	struct fid_ep *ep;
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &end, ht->vt.info);
-	ht_end_enable(test, &end);
-	KUNIT_ASSERT_EQ(test, fi_connect(end.ep, &ht->vt.name, NULL, 0), 0);
+	ht_client(test, &end);
+	vt_connect(test, &end, NULL, 0);
 	info = vt_connreq(test, NULL);
 	remove_device(test);
 
@@ -179,9 +175,8 @@ static void an_unread_request_goes(struct kunit *test)
 	struct vt_end end = {};
 
 	ht_serve(test, NULL);
-	ht_end_open(test, &end, ht->vt.info);
-	ht_end_enable(test, &end);
-	KUNIT_ASSERT_EQ(test, fi_connect(end.ep, &ht->vt.name, NULL, 0), 0);
+	ht_client(test, &end);
+	vt_connect(test, &end, NULL, 0);
 	fakehca_idle(ht->hca);
 	remove_device(test);
 
@@ -201,10 +196,7 @@ struct remove_all {
 static void remove_open_mrs(struct kunit *test, struct remove_all *all)
 {
 	all->buf = ht_buf(test, PAGE_SIZE);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, all->buf,
-					PAGE_SIZE, FI_REMOTE_WRITE, 0, 0, 0,
-					&all->mr, NULL), 0);
-	vt_adopt(test, &all->mr->fid);
+	all->mr = vt_reg(test, all->buf, PAGE_SIZE, FI_REMOTE_WRITE);
 	all->ready_mr = hm_reg_ep(test, all->pair.a.ep);
 	all->ep_mr = hm_reg_ep(test, all->pair.a.ep);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(all->ep_mr), 0);
@@ -214,8 +206,7 @@ static void remove_open_all(struct kunit *test, struct remove_all *all)
 {
 	struct fi_rx_attr attr = { .size = 4 };
 
-	ht_serve(test, NULL);
-	ht_join(test, &all->pair);
+	ht_connect(test, NULL, &all->pair);
 	remove_open_mrs(test, all);
 	KUNIT_ASSERT_EQ(test, fi_srx_context(vt_of(test)->domain, &attr,
 					     &all->srx, NULL), 0);
@@ -347,8 +338,7 @@ static void a_sleeping_reader_wakes(struct kunit *test)
 	struct vt_pair pair = {};
 	struct fi_cq_data_entry entry;
 
-	ht_serve(test, NULL);
-	ht_join(test, &pair);
+	ht_connect(test, NULL, &pair);
 	fakehca_remove_begin(ht_of(test)->hca);
 
 	KUNIT_EXPECT_EQ(test, vt_cq_sread(pair.a.tx->cq, &entry, 1, NULL), -ENODEV);
@@ -371,11 +361,9 @@ static void a_handler_is_told(struct kunit *test)
 		.handler	= remove_count,
 	};
 	struct completion *told;
-	unsigned long left;
 	struct fid_cq *cq;
 
-	told = kunit_kzalloc(test, sizeof(*told), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, told);
+	told = vt_buf(test, sizeof(*told));
 	init_completion(told);
 	ht_open(test, NULL);
 	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &cq,
@@ -383,8 +371,7 @@ static void a_handler_is_told(struct kunit *test)
 	vt_adopt(test, &cq->fid);
 	remove_device(test);
 
-	left = wait_for_completion_timeout(told, msecs_to_jiffies(HT_PATIENCE_MS));
-	KUNIT_EXPECT_NE(test, left, 0);
+	KUNIT_EXPECT_TRUE(test, vt_completed(told));
 }
 
 static void a_poller_reads_the_rest(struct kunit *test)
@@ -395,13 +382,12 @@ static void a_poller_reads_the_rest(struct kunit *test)
 
 	ht_serve(test, NULL);
 	end.tx = vt_cq(test, &ht_polled, 16);
-	end.info = ht_dup(test, vt_of(test)->info);
+	end.info = vt_dup(test, vt_of(test)->info);
 	end.info->tx_attr->size = 8;
 	end.info->rx_attr->size = 8;
 	ht_end_open(test, &end, end.info);
 	ht_end_enable(test, &end);
-	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, ht_buf(test, REMOVE_LEN),
-				      REMOVE_LEN, NULL, 0, vt_ctx(1)), 0);
+	vt_recv(test, &end, ht_buf(test, REMOVE_LEN), REMOVE_LEN, vt_ctx(1));
 	remove_device(test);
 
 	KUNIT_EXPECT_EQ(test, fi_cq_read(end.tx->cq, &entry, 1), -FI_EAVAIL);
@@ -422,8 +408,7 @@ static void another_device_works_beside_the_shells(struct kunit *test)
 	gone = ht->hca;
 	ht->hca = NULL;
 
-	ht_serve(test, NULL);
-	ht_join(test, &again);
+	ht_connect(test, NULL, &again);
 	vt_ping(test, &again.a, &again.b);
 	remove_expect_ops(test, pair.a.tx);
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, NULL),

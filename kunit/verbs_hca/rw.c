@@ -83,15 +83,14 @@ static void hv_device(struct kunit *test)
 		.max_send_sge	= 1,
 	};
 
-	hm_open(test, &attr);
-	vt_listen(test, vt_eq(test, 0));
+	hm_serve(test, &attr);
 }
 
 /* Not enabled yet */
 static void hv_begin(struct kunit *test, struct hv *hv, size_t depth,
 		     size_t rw_ops)
 {
-	struct fi_info *info = ht_dup(test, vt_of(test)->info);
+	struct fi_info *info = vt_dup(test, vt_of(test)->info);
 	int i;
 
 	info->tx_attr->size = depth;

@@ -42,8 +42,7 @@ static void sp_open(struct kunit *test, struct sp *sp, u32 max_send_sge)
 		.max_send_sge	= max_send_sge,
 	};
 
-	hm_open(test, &attr);
-	vt_listen(test, vt_eq(test, 0));
+	hm_serve(test, &attr);
 	ht_join(test, &sp->pair);
 	sp->target = hm_pages(test);
 	KUNIT_ASSERT_EQ(test, hm_reg(test, sp->target, SP_LEN, &sp->mr), 0);
