@@ -12,16 +12,6 @@
 #define KFI_NET		9
 #define KFI_CTXS	2
 
-static int kfi_suite_init(struct kunit_suite *suite)
-{
-	return nth_init();
-}
-
-static void kfi_suite_exit(struct kunit_suite *suite)
-{
-	nth_exit();
-}
-
 static int kfi_init(struct kunit *test)
 {
 	return vt_shell("echo loop >/sys/module/kofi_kfi/parameters/provider");
@@ -29,14 +19,6 @@ static int kfi_init(struct kunit *test)
 
 static void kfi_ignore(struct kfid_cq *cq, void *context)
 {
-}
-
-static struct bulk_ni *kfi_ni(struct kunit *test)
-{
-	struct bulk_ni *ni = kunit_kzalloc(test, sizeof(*ni), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, ni);
-	return ni;
 }
 
 static bool kfi_open_once(struct kunit *test, struct bulk_ni *ni, unsigned int nth)
@@ -59,7 +41,7 @@ static bool kfi_open_once(struct kunit *test, struct bulk_ni *ni, unsigned int n
 
 static void every_allocation_of_a_net_fails_once(struct kunit *test)
 {
-	struct bulk_ni *ni = kfi_ni(test);
+	struct bulk_ni *ni = vt_buf(test, sizeof(*ni));
 	unsigned int nth = 1;
 
 	while (nth < NTH_MANY && kfi_open_once(test, ni, nth))
@@ -71,7 +53,7 @@ static void every_allocation_of_a_net_fails_once(struct kunit *test)
 
 static void every_allocation_of_an_insertion_fails_once(struct kunit *test)
 {
-	struct bulk_ni *ni = kfi_ni(test);
+	struct bulk_ni *ni = vt_buf(test, sizeof(*ni));
 	unsigned int nth = 0;
 	kfi_addr_t peer;
 	bool struck;
@@ -162,7 +144,7 @@ static void kfi_post_all(struct kunit *test, struct bulk_ni *ni, kfi_addr_t peer
 
 static void operations_allocate_nothing(struct kunit *test)
 {
-	struct bulk_ni *ni = kfi_ni(test);
+	struct bulk_ni *ni = vt_buf(test, sizeof(*ni));
 	u8 *buf = (u8 *)__get_free_page(GFP_KERNEL | __GFP_ZERO);
 	kfi_addr_t peer;
 
@@ -185,8 +167,8 @@ static struct kunit_case nth_kfi_cases[] = {
 
 struct kunit_suite kofi_nth_kfi_suite = {
 	.name		= "kofi_nth_kfi",
-	.suite_init	= kfi_suite_init,
-	.suite_exit	= kfi_suite_exit,
+	.suite_init	= nth_plain_suite_init,
+	.suite_exit	= nth_plain_suite_exit,
 	.init		= kfi_init,
 	.test_cases	= nth_kfi_cases,
 };

@@ -15,17 +15,16 @@
 
 static int late_init_type(struct kunit *test, enum fi_ep_type type)
 {
-	struct fi_info *hints = fi_allocinfo(), *info;
+	struct fi_info *hints, *info;
 	int ret = vt_init(test);
 
-	if (ret || !hints)
-		return ret ? : -ENOMEM;
+	if (ret)
+		return ret;
+	hints = vt_allocinfo(test, "tcp");
 	hints->caps = FI_MSG;
 	hints->ep_attr->type = type;
 	hints->addr_format = FI_SOCKADDR_IN;
-	hints->fabric_attr->prov_name = kstrdup("tcp", GFP_KERNEL);
 	ret = fi_getinfo(VT_API, "127.0.0.1", 0, FI_SOURCE, hints, &info);
-	fi_freeinfo(hints);
 	if (ret)
 		return ret;
 	vt_free_later(test, info);
@@ -90,12 +89,11 @@ static void a_message_to_a_new_peer_finds_no_memory_for_it(struct kunit *test)
 static void a_later_batch_of_a_list_finds_no_memory(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .roce = true };
-	struct nth_env *env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
+	struct nth_env *env = vt_buf(test, sizeof(*env));
 	unsigned int nth = 0;
 	bool struck = true;
 	int ret;
 
-	KUNIT_ASSERT_NOT_NULL(test, env);
 	ret = nth_env_open(env, test, "verbs", &attr) ? : nth_target(env);
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	while (!ret && struck) {
@@ -148,7 +146,6 @@ static ssize_t room_recv(struct vt_end *end, void *buf, bool *struck)
 static void a_receive_without_memory_is_accepted_later(struct kunit *test)
 {
 	struct vt_end end = { .callbacks = &room_callbacks };
-	unsigned long patience = msecs_to_jiffies(VT_PATIENCE_MS);
 	struct room *room = vt_buf(test, sizeof(*room));
 	void *buf = vt_buf(test, LATE_LEN);
 	int posted = 0, refused = 0;
@@ -168,7 +165,7 @@ static void a_receive_without_memory_is_accepted_later(struct kunit *test)
 			continue;
 		refused++;
 		/* No receive completes, as there is no connection */
-		KUNIT_ASSERT_TRUE(test, wait_for_completion_timeout(&room->called, patience));
+		KUNIT_ASSERT_TRUE(test, vt_completed(&room->called));
 		KUNIT_ASSERT_EQ(test, fi_recv(end.ep, buf, LATE_LEN, NULL, FI_ADDR_UNSPEC, NULL),
 				0);
 	}
@@ -199,7 +196,7 @@ static void a_message_without_memory_is_accepted_later(struct kunit *test)
 		}
 		KUNIT_ASSERT_EQ(test, ret, -EAGAIN);
 		refused++;
-		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, out, LATE_LEN, NULL, 0, vt_ctx(2)), 0);
+		vt_send(test, &pair.a, out, LATE_LEN, vt_ctx(2));
 	}
 	KUNIT_EXPECT_GT(test, refused, 0);
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, out, LATE_LEN, NULL, 0, vt_ctx(2)), -EAGAIN);
@@ -240,16 +237,6 @@ static void an_endpoint_with_the_reserves_has_all_receives(struct kunit *test)
 	vt_end_close(test, &end);
 }
 
-static int late_suite_init(struct kunit_suite *suite)
-{
-	return nth_init();
-}
-
-static void late_suite_exit(struct kunit_suite *suite)
-{
-	nth_exit();
-}
-
 static struct kunit_case late_cases[] = {
 	KUNIT_CASE(a_message_to_a_new_peer_finds_no_memory_for_it),
 	KUNIT_CASE(a_later_batch_of_a_list_finds_no_memory),
@@ -258,8 +245,8 @@ static struct kunit_case late_cases[] = {
 
 struct kunit_suite kofi_nth_late_suite = {
 	.name		= "kofi_nth_late",
-	.suite_init	= late_suite_init,
-	.suite_exit	= late_suite_exit,
+	.suite_init	= nth_plain_suite_init,
+	.suite_exit	= nth_plain_suite_exit,
 	.init		= late_init,
 	.exit		= vt_exit,
 	.test_cases	= late_cases,
@@ -274,8 +261,8 @@ static struct kunit_case room_cases[] = {
 
 struct kunit_suite kofi_nth_room_suite = {
 	.name		= "kofi_nth_room",
-	.suite_init	= late_suite_init,
-	.suite_exit	= late_suite_exit,
+	.suite_init	= nth_plain_suite_init,
+	.suite_exit	= nth_plain_suite_exit,
 	.init		= room_init,
 	.exit		= vt_exit,
 	.test_cases	= room_cases,

@@ -71,10 +71,9 @@ static unsigned int nth_measure(struct nth_env *env,
 static struct nth_env *nth_env_new(struct kunit *test, const char *prov,
 				   const struct fakehca_attr *attr)
 {
-	struct nth_env *env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
+	struct nth_env *env = vt_buf(test, sizeof(*env));
 	int ret;
 
-	KUNIT_ASSERT_NOT_NULL(test, env);
 	nth_leak_begin();
 	ret = nth_env_open(env, test, prov, attr);
 	if (ret)
@@ -248,6 +247,13 @@ static bool nth_soft_allocates(struct kunit *test)
 	return !(path->traits & (NTH_SURE | NTH_FREE | NTH_DEVICE));
 }
 
+static bool nth_works(struct kunit *test)
+{
+	const struct nth_path *path = test->param_value;
+
+	return path->traits & NTH_WORKS;
+}
+
 /* Its workers allocate nothing */
 static void every_allocation_of_a_caller_of_loop_fails_once(struct kunit *test)
 {
@@ -261,9 +267,7 @@ static void every_allocation_of_a_caller_of_tcp_fails_once(struct kunit *test)
 
 static void every_allocation_of_workers_of_tcp_fails_once(struct kunit *test)
 {
-	const struct nth_path *path = test->param_value;
-
-	nth_run_soft(test, "tcp", &nth_workers, path->traits & NTH_WORKS);
+	nth_run_soft(test, "tcp", &nth_workers, nth_works(test));
 }
 
 static void every_allocation_for_contexts_of_loop_fails_once(struct kunit *test)
@@ -300,23 +304,33 @@ static const void *nth_rdm_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, ch
 	return nth_rdm_next(prev, desc, NTH_ATOMIC);
 }
 
-static unsigned int nth_run_rdm(struct kunit *test, const char *prov, u64 caps,
-				const struct nth_means *means)
+/* The points of a path in an environment of which the case has said what it is to have */
+static unsigned int nth_run_in(struct kunit *test, struct nth_env *env, const char *prov,
+			       const struct nth_path *path, const struct nth_means *means)
 {
-	struct nth_env *env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
 	unsigned int points = 0;
 	int ret;
 
-	KUNIT_ASSERT_NOT_NULL(test, env);
-	env->connless = true;
-	env->caps = caps;
 	nth_leak_begin();
 	ret = nth_env_open(env, test, prov, NULL);
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	if (!ret)
-		points = nth_measure(env, test->param_value, means);
+		points = nth_measure(env, path, means);
 	nth_env_end(env);
 	return points;
+}
+
+static void nth_run_rdm(struct kunit *test, const char *prov, u64 caps,
+			const struct nth_means *means, bool allocates)
+{
+	struct nth_env *env = vt_buf(test, sizeof(*env));
+	unsigned int points;
+
+	env->connless = true;
+	env->caps = caps;
+	points = nth_run_in(test, env, prov, test->param_value, means);
+	if (allocates)
+		KUNIT_EXPECT_GT(test, points, 0);
 }
 
 #define NTH_RXM	"loop;ofi_rxm", FI_TAGGED | FI_ATOMIC
@@ -324,36 +338,22 @@ static unsigned int nth_run_rdm(struct kunit *test, const char *prov, u64 caps,
 
 static void every_allocation_of_a_caller_of_rxm_fails_once(struct kunit *test)
 {
-	unsigned int points = nth_run_rdm(test, NTH_RXM, &nth_own);
-
-	if (nth_soft_allocates(test))
-		KUNIT_EXPECT_GT(test, points, 0);
+	nth_run_rdm(test, NTH_RXM, &nth_own, nth_soft_allocates(test));
 }
 
 static void every_allocation_of_workers_of_rxm_fails_once(struct kunit *test)
 {
-	const struct nth_path *path = test->param_value;
-	unsigned int points = nth_run_rdm(test, NTH_RXM, &nth_workers);
-
-	if (path->traits & NTH_WORKS)
-		KUNIT_EXPECT_GT(test, points, 0);
+	nth_run_rdm(test, NTH_RXM, &nth_workers, nth_works(test));
 }
 
 static void every_allocation_of_a_caller_fails_once(struct kunit *test)
 {
-	unsigned int points = nth_run_rdm(test, NTH_RDM, &nth_own);
-
-	if (nth_soft_allocates(test))
-		KUNIT_EXPECT_GT(test, points, 0);
+	nth_run_rdm(test, NTH_RDM, &nth_own, nth_soft_allocates(test));
 }
 
 static void every_allocation_of_a_worker_fails_once(struct kunit *test)
 {
-	const struct nth_path *path = test->param_value;
-	unsigned int points = nth_run_rdm(test, NTH_RDM, &nth_workers);
-
-	if (path->traits & NTH_WORKS)
-		KUNIT_EXPECT_GT(test, points, 0);
+	nth_run_rdm(test, NTH_RDM, &nth_workers, nth_works(test));
 }
 
 #define NTH_HOOK_MODULES "kofi_hook_fault kofi_hook_p2p kofi_hook_trace"
@@ -384,18 +384,12 @@ static void every_allocation_of_a_caller_under_hooks_fails_once(struct kunit *te
 
 static void every_allocation_for_a_copy_of_peer_memory_fails_once(struct kunit *test)
 {
-	struct nth_env *env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
+	struct nth_env *env = vt_buf(test, sizeof(*env));
 	struct vt_dmabuf *db = vt_dmabuf(test, VT_DMABUF_FIXED, PAGE_SIZE);
-	int ret;
 
-	KUNIT_ASSERT_NOT_NULL(test, env);
 	env->dmabuf = db->dmabuf;
-	nth_leak_begin();
-	ret = nth_env_open(env, test, "loop;ofi_hook_p2p", NULL);
-	KUNIT_EXPECT_EQ(test, ret, 0);
-	if (!ret)
-		KUNIT_EXPECT_GT(test, nth_measure(env, &nth_dmabuf_path, &nth_own), 0);
-	nth_env_end(env);
+	KUNIT_EXPECT_GT(test, nth_run_in(test, env, "loop;ofi_hook_p2p", &nth_dmabuf_path,
+					 &nth_own), 0);
 	vt_dmabuf_expect_unused(test, db);
 }
 
@@ -418,21 +412,14 @@ static const void *nth_pmem_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, c
 /* Not of the workers that make the control connection: nth_own_rxe says what rxe does then */
 static void every_allocation_of_a_caller_with_persistent_memory_fails_once(struct kunit *test)
 {
-	struct nth_env *env = kunit_kzalloc(test, sizeof(*env), GFP_KERNEL);
+	struct nth_env *env = vt_buf(test, sizeof(*env));
 	const struct nth_path *path = test->param_value;
-	unsigned int points = 0;
-	int ret;
+	unsigned int points;
 
 	if (path->traits & nth_own_rxe.never)
 		return;
-	KUNIT_ASSERT_NOT_NULL(test, env);
 	env->pmem = vt_pmem(test, PAGE_SIZE)->mem;
-	nth_leak_begin();
-	ret = nth_env_open(env, test, "verbs", NULL);
-	KUNIT_EXPECT_EQ(test, ret, 0);
-	if (!ret)
-		points = nth_measure(env, path, &nth_own_rxe);
-	nth_env_end(env);
+	points = nth_run_in(test, env, "verbs", path, &nth_own_rxe);
 	if (!(path->traits & (NTH_SURE | NTH_FREE)))
 		KUNIT_EXPECT_GT(test, points, 0);
 }

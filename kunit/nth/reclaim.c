@@ -31,6 +31,7 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 #include "../lib/calls.h"
+#include "../lib/client.h"
 #include "nth.h"
 
 #define REC_FRAMES	48
@@ -720,16 +721,13 @@ static int rec_open(struct rec *rec)
 
 static struct rec *rec_new(struct kunit *test, const struct rec_param *param)
 {
-	struct rec *rec = kunit_kzalloc(test, sizeof(*rec), GFP_KERNEL);
+	struct rec *rec = vt_buf(test, sizeof(*rec));
 
-	KUNIT_ASSERT_NOT_NULL(test, rec);
-	rec->far = kunit_kzalloc(test, REC_BYTES, GFP_KERNEL);
-	rec->near = kunit_kzalloc(test, REC_BYTES, GFP_KERNEL);
-	KUNIT_ASSERT_TRUE(test, rec->far && rec->near);
+	rec->far = vt_buf(test, REC_BYTES);
+	rec->near = vt_buf(test, REC_BYTES);
 	if (param->rdm) {
-		rec->out = kunit_kzalloc(test, REC_OFFERED, GFP_KERNEL);
-		rec->in = kunit_kzalloc(test, REC_OFFERED, GFP_KERNEL);
-		KUNIT_ASSERT_TRUE(test, rec->out && rec->in);
+		rec->out = vt_buf(test, REC_OFFERED);
+		rec->in = vt_buf(test, REC_OFFERED);
 	}
 	rec->param = param;
 	rec->done.done = rec_done;

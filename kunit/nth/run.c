@@ -239,6 +239,16 @@ void nth_exit(void)
 	vt_unprobe_all(nth_probes, ARRAY_SIZE(nth_probes));
 }
 
+int nth_plain_suite_init(struct kunit_suite *suite)
+{
+	return nth_init();
+}
+
+void nth_plain_suite_exit(struct kunit_suite *suite)
+{
+	nth_exit();
+}
+
 void nth_pause(struct nth_env *env)
 {
 	env->pause = nth_get();
