@@ -21,6 +21,15 @@
 			 INTEROP_CASE(INTEROP_LATE) | INTEROP_CASE(INTEROP_TAGGED_LATE) | \
 			 INTEROP_CASE(INTEROP_CANCEL))
 
+/* What plans have in common: lengths up to the longest; endpoints with connections, and without */
+#define INTEROP_LONG	.max_len = INTEROP_MAX, .batches = 8
+#define INTEROP_TCP_MSG	.prov = "tcp", .caps = FI_MSG | FI_RMA | FI_RMA_PMEM, \
+			.cases = INTEROP_TCP, .cm_data = INTEROP_CM_DATA, \
+			.data_size = sizeof(__u64)
+#define INTEROP_TCP_RDM	.prov = "tcp", .rdm = true, .data_size = sizeof(__u64)
+#define INTEROP_TCP_RXM	.prov = "tcp;ofi_rxm", .rdm = true, .data_size = sizeof(__u64)
+#define INTEROP_MSGS	(FI_MSG | FI_TAGGED | FI_DIRECTED_RECV)
+
 static const struct interop_plan interop_plans[] = {
 	{
 		.name			= "verbs",
@@ -32,88 +41,44 @@ static const struct interop_plan interop_plans[] = {
 		.data_size		= sizeof(__u32),
 		.data_takes_receive	= true,
 		.virt			= true,
-		.max_len		= INTEROP_MAX,
-		.batches		= 8,
+		INTEROP_LONG,
 	},
-	{
-		.name			= "tcp-virtual",
-		.prov			= "tcp",
-		.caps			= FI_MSG | FI_RMA | FI_RMA_PMEM,
-		.cases			= INTEROP_TCP,
-		.cm_data		= INTEROP_CM_DATA,
-		.cm_step		= 1,
-		.data_size		= sizeof(__u64),
-		.virt			= true,
-		.max_len		= INTEROP_MAX,
-		.batches		= 8,
-	},
-	{
-		.name			= "tcp-offset",
-		.prov			= "tcp",
-		.caps			= FI_MSG | FI_RMA | FI_RMA_PMEM,
-		.cases			= INTEROP_TCP,
-		.cm_data		= INTEROP_CM_DATA,
-		.cm_step		= 1,
-		.data_size		= sizeof(__u64),
-		.max_len		= INTEROP_MAX,
-		.batches		= 8,
-	},
-	{
-		.name			= "tcp-brief",
-		.prov			= "tcp",
-		.caps			= FI_MSG | FI_RMA | FI_RMA_PMEM,
-		.cases			= INTEROP_TCP,
-		.cm_data		= INTEROP_CM_DATA,
-		.cm_step		= 32,
-		.data_size		= sizeof(__u64),
-		.max_len		= 1025,
-		.batches		= 1,
-	},
+	{ .name = "tcp-virtual", INTEROP_TCP_MSG, .cm_step = 1, .virt = true, INTEROP_LONG },
+	{ .name = "tcp-offset", INTEROP_TCP_MSG, .cm_step = 1, INTEROP_LONG },
+	{ .name = "tcp-brief", INTEROP_TCP_MSG, .cm_step = 32, .max_len = 1025, .batches = 1 },
 	{
 		.name			= "rdm",
-		.prov			= "tcp",
-		.caps			= FI_MSG | FI_TAGGED | FI_RMA | FI_DIRECTED_RECV,
+		.caps			= INTEROP_MSGS | FI_RMA,
 		.cases			= INTEROP_RMA | INTEROP_CASE(INTEROP_SENDDATA) |
 					  INTEROP_CASE(INTEROP_DELIVERY) | INTEROP_RDM,
-		.data_size		= sizeof(__u64),
-		.rdm			= true,
-		.max_len		= INTEROP_MAX,
-		.batches		= 8,
+		INTEROP_TCP_RDM,
+		INTEROP_LONG,
 	},
 	{
 		.name			= "rdm-contexts",
-		.prov			= "tcp",
-		.caps			= FI_MSG | FI_TAGGED | FI_RMA | FI_DIRECTED_RECV,
+		.caps			= INTEROP_MSGS | FI_RMA,
 		.cases			= INTEROP_RMA | INTEROP_CASE(INTEROP_SENDDATA) |
 					  INTEROP_CASE(INTEROP_DELIVERY) | INTEROP_RDM,
-		.data_size		= sizeof(__u64),
-		.rdm			= true,
 		.contexts		= true,
-		.max_len		= INTEROP_MAX,
-		.batches		= 8,
+		INTEROP_TCP_RDM,
+		INTEROP_LONG,
 	},
 	{
 		.name			= "rxm-tcp",
-		.prov			= "tcp;ofi_rxm",
-		.caps			= FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC |
-					  FI_DIRECTED_RECV,
+		.caps			= INTEROP_MSGS | FI_RMA | FI_ATOMIC,
 		.cases			= INTEROP_RXM,
-		.data_size		= sizeof(__u64),
-		.rdm			= true,
-		.max_len		= INTEROP_MAX,
-		.batches		= 8,
+		INTEROP_TCP_RXM,
+		INTEROP_LONG,
 	},
 	{
 		.name			= "rxm-verbs",
 		.prov			= "verbs;ofi_rxm",
-		.caps			= FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC |
-					  FI_DIRECTED_RECV,
+		.caps			= INTEROP_MSGS | FI_RMA | FI_ATOMIC,
 		.cases			= INTEROP_RXM,
 		.data_size		= sizeof(__u32),
 		.virt			= true,
 		.rdm			= true,
-		.max_len		= INTEROP_MAX,
-		.batches		= 8,
+		INTEROP_LONG,
 	},
 	{
 		/*
@@ -124,8 +89,7 @@ static const struct interop_plan interop_plans[] = {
 		 */
 		.name			= "rxm-iwarp",
 		.prov			= "verbs;ofi_rxm",
-		.caps			= FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC |
-					  FI_DIRECTED_RECV,
+		.caps			= INTEROP_MSGS | FI_RMA | FI_ATOMIC,
 		.cases			= INTEROP_CASE(INTEROP_WRITE) |
 					  INTEROP_CASE(INTEROP_READ) | INTEROP_ATOMICS |
 					  INTEROP_RDM | INTEROP_CASE(INTEROP_CUT),
@@ -137,40 +101,31 @@ static const struct interop_plan interop_plans[] = {
 	},
 	{
 		.name			= "rxm-write",
-		.prov			= "tcp;ofi_rxm",
-		.caps			= FI_MSG | FI_TAGGED | FI_DIRECTED_RECV,
+		.caps			= INTEROP_MSGS,
 		.cases			= INTEROP_CASE(INTEROP_SENDDATA) | INTEROP_RDM |
 					  INTEROP_CASE(INTEROP_CUT),
-		.data_size		= sizeof(__u64),
-		.rdm			= true,
-		.max_len		= INTEROP_MAX,
-		.batches		= 8,
+		INTEROP_TCP_RXM,
+		INTEROP_LONG,
 	},
 	{
 		.name			= "rxm-dyn",
-		.prov			= "tcp;ofi_rxm",
-		.caps			= FI_MSG | FI_TAGGED | FI_DIRECTED_RECV,
+		.caps			= INTEROP_MSGS,
 		.cases			= INTEROP_CASE(INTEROP_SENDDATA) | INTEROP_RDM,
-		.data_size		= sizeof(__u64),
-		.rdm			= true,
+		INTEROP_TCP_RXM,
 		.max_len		= 1 << 18,
 		.batches		= 8,
 	},
 	{
 		.name			= "rdm-pairs",
-		.prov			= "tcp",
 		.caps			= FI_MSG | FI_TAGGED,
 		.cases			= INTEROP_CASE(INTEROP_MEET) | INTEROP_CASE(INTEROP_AV),
-		.data_size		= sizeof(__u64),
-		.rdm			= true,
+		INTEROP_TCP_RDM,
 	},
 	{
 		.name			= "rxm-pairs",
-		.prov			= "tcp;ofi_rxm",
 		.caps			= FI_MSG | FI_TAGGED,
 		.cases			= INTEROP_CASE(INTEROP_MEET) | INTEROP_CASE(INTEROP_AV),
-		.data_size		= sizeof(__u64),
-		.rdm			= true,
+		INTEROP_TCP_RXM,
 	},
 };
 
