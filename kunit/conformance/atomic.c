@@ -21,8 +21,7 @@ struct atomic {
 
 static const u64 families[] = { 0, FI_FETCH_ATOMIC, FI_COMPARE_ATOMIC };
 
-static int valid(struct fid_ep *ep, u64 family, enum fi_datatype type,
-		 enum fi_op op, size_t *count)
+static int valid(struct fid_ep *ep, u64 family, enum fi_datatype type, enum fi_op op, size_t *count)
 {
 	if (family == FI_FETCH_ATOMIC)
 		return fi_fetch_atomicvalid(ep, type, op, count);
@@ -38,16 +37,12 @@ static ssize_t post(struct atomic *atomic, u64 family, enum fi_datatype type,
 	u64 addr = atomic->region.addr, key = atomic->region.key;
 
 	if (family == FI_FETCH_ATOMIC)
-		return fi_fetch_atomic(ep, atomic->operand, count, NULL,
-				       atomic->result, NULL, 0, addr, key, type,
-				       op, vt_ctx(1));
+		return fi_fetch_atomic(ep, atomic->operand, count, NULL, atomic->result, NULL, 0,
+				       addr, key, type, op, vt_ctx(1));
 	if (family == FI_COMPARE_ATOMIC)
-		return fi_compare_atomic(ep, atomic->operand, count, NULL,
-					 atomic->compare, NULL, atomic->result,
-					 NULL, 0, addr, key, type, op,
-					 vt_ctx(1));
-	return fi_atomic(ep, atomic->operand, count, NULL, 0, addr, key, type,
-			 op, vt_ctx(1));
+		return fi_compare_atomic(ep, atomic->operand, count, NULL, atomic->compare, NULL,
+					 atomic->result, NULL, 0, addr, key, type, op, vt_ctx(1));
+	return fi_atomic(ep, atomic->operand, count, NULL, 0, addr, key, type, op, vt_ctx(1));
 }
 
 /* Bytes of an integer; 0: not one that C can compute with here */
@@ -117,8 +112,7 @@ static u64 compute(enum fi_op op, bool is_signed, s64 old, s64 x, s64 c)
 }
 
 static void check_values(struct kunit *test, struct atomic *atomic, u64 family,
-			 enum fi_datatype type, enum fi_op op, u64 old, u64 x,
-			 u64 c)
+			 enum fi_datatype type, enum fi_op op, u64 old, u64 x, u64 c)
 {
 	size_t size = int_size(type);
 	bool is_signed = !(type % 2);
@@ -139,8 +133,7 @@ static void check_values(struct kunit *test, struct atomic *atomic, u64 family,
 			       "family %#llx type %d op %d", family, type, op);
 	if (family)
 		KUNIT_EXPECT_MEMEQ_MSG(test, atomic->result, &old, size,
-				       "family %#llx type %d op %d", family,
-				       type, op);
+				       "family %#llx type %d op %d", family, type, op);
 }
 
 static void check_op(struct kunit *test, struct atomic *atomic, u64 family,
@@ -152,12 +145,10 @@ static void check_op(struct kunit *test, struct atomic *atomic, u64 family,
 
 	ret = valid(atomic->pair.a.ep, family, type, op, &count);
 	query = fi_query_atomic(vt_of(test)->domain, type, op, &attr, family);
-	KUNIT_EXPECT_EQ_MSG(test, !ret, !query, "family %#llx type %d op %d",
-			    family, type, op);
+	KUNIT_EXPECT_EQ_MSG(test, !ret, !query, "family %#llx type %d op %d", family, type, op);
 	if (ret) {
-		KUNIT_EXPECT_EQ_MSG(test, post(atomic, family, type, op, 1),
-				    ret, "family %#llx type %d op %d", family,
-				    type, op);
+		KUNIT_EXPECT_EQ_MSG(test, post(atomic, family, type, op, 1), ret,
+				    "family %#llx type %d op %d", family, type, op);
 		return;
 	}
 	KUNIT_EXPECT_GT(test, count, 0);
@@ -194,8 +185,7 @@ static void atomics_compute_what_they_say(struct kunit *test)
 	if (!conf_has(test, FI_ATOMIC))
 		return;
 	KUNIT_EXPECT_EQ(test, fi_query_atomic(vt_of(test)->domain, FI_UINT64, FI_SUM, &attr,
-					      FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC),
-			-FI_EBADFLAGS);
+					      FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC), -FI_EBADFLAGS);
 	for (f = 0; f < ARRAY_SIZE(families); f++)
 		for (type = 0; type < FI_DATATYPE_LAST; type++)
 			for (op = 0; op < FI_ATOMIC_OP_LAST; op++)
@@ -216,18 +206,14 @@ static void atomics_that_are_not_claimed_are_refused(struct kunit *test)
 	for (f = 0; f < ARRAY_SIZE(families); f++) {
 		KUNIT_EXPECT_EQ(test, post(atomic, families[f], FI_UINT64,
 					   FI_ATOMIC_WRITE, 1), -ENOSYS);
-		KUNIT_EXPECT_EQ(test, valid(atomic->pair.a.ep, families[f],
-					    FI_UINT64, FI_SUM, &count),
-				-ENOSYS);
-		KUNIT_EXPECT_EQ(test, fi_query_atomic(vt_of(test)->domain,
-						      FI_UINT64, FI_SUM, &attr,
+		KUNIT_EXPECT_EQ(test, valid(atomic->pair.a.ep, families[f], FI_UINT64, FI_SUM,
+					    &count), -ENOSYS);
+		KUNIT_EXPECT_EQ(test, fi_query_atomic(vt_of(test)->domain, FI_UINT64, FI_SUM, &attr,
 						      families[f]), -ENOSYS);
 	}
-	KUNIT_EXPECT_EQ(test, fi_inject_atomic(atomic->pair.a.ep,
-					       atomic->operand, 1, 0, 0, 0,
+	KUNIT_EXPECT_EQ(test, fi_inject_atomic(atomic->pair.a.ep, atomic->operand, 1, 0, 0, 0,
 					       FI_UINT64, FI_SUM), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_atomicmsg(atomic->pair.a.ep, &msg, 0),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_atomicmsg(atomic->pair.a.ep, &msg, 0), -ENOSYS);
 }
 
 /* Additions of both ends are under way at once: each finds another value, and none is lost */
@@ -262,8 +248,7 @@ static void atomics_of_two_ends_add_up(struct kunit *test)
 
 static struct kunit_case atomic_cases[] = {
 	KUNIT_CASE_PARAM(atomics_compute_what_they_say, conf_gen_params),
-	KUNIT_CASE_PARAM(atomics_that_are_not_claimed_are_refused,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(atomics_that_are_not_claimed_are_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(atomics_of_two_ends_add_up, conf_gen_params),
 	{}
 };

@@ -76,14 +76,12 @@ static void bench_done(struct kunit *test, struct bench *bench, int ret)
 }
 
 /* Elements @begin to @end have been added to, and those around them have not */
-static void expect_sums(struct kunit *test, struct bench *bench, size_t begin,
-			size_t end)
+static void expect_sums(struct kunit *test, struct bench *bench, size_t begin, size_t end)
 {
 	size_t i;
 
 	for (i = begin; i < end; i++)
-		KUNIT_ASSERT_EQ_MSG(test, bench->target[i], 1001 * i,
-				    "element %zu", i);
+		KUNIT_ASSERT_EQ_MSG(test, bench->target[i], 1001 * i, "element %zu", i);
 	KUNIT_EXPECT_EQ(test, bench->target[end], end);
 	if (begin)
 		KUNIT_EXPECT_EQ(test, bench->target[begin - 1], begin - 1);
@@ -97,9 +95,8 @@ static void an_operation_has_as_many_elements_as_claimed(struct kunit *test)
 	if (!bench || !bench->count)
 		return;
 	n = min_t(size_t, bench->count, SZ_8K / sizeof(u64) - 1);
-	bench_done(test, bench, fi_atomic(bench->pair.a.ep, bench->operand, n,
-					  NULL, 0, bench->region.addr,
-					  bench->region.key, FI_UINT64, FI_SUM,
+	bench_done(test, bench, fi_atomic(bench->pair.a.ep, bench->operand, n, NULL, 0,
+					  bench->region.addr, bench->region.key, FI_UINT64, FI_SUM,
 					  vt_ctx(1)));
 	expect_sums(test, bench, 0, n);
 }
@@ -112,12 +109,9 @@ static void a_fetch_brings_each_element(struct kunit *test)
 	if (!bench || !bench->count)
 		return;
 	n = min_t(size_t, bench->count, 100);
-	bench_done(test, bench, fi_fetch_atomic(bench->pair.a.ep,
-						bench->operand, n, NULL,
-						bench->result, NULL, 0,
-						bench->region.addr,
-						bench->region.key, FI_UINT64,
-						FI_SUM, vt_ctx(1)));
+	bench_done(test, bench, fi_fetch_atomic(bench->pair.a.ep, bench->operand, n, NULL,
+						bench->result, NULL, 0, bench->region.addr,
+						bench->region.key, FI_UINT64, FI_SUM, vt_ctx(1)));
 	expect_sums(test, bench, 0, n);
 	for (i = 0; i < n; i++)
 		KUNIT_EXPECT_EQ(test, bench->result[i], i);
@@ -135,12 +129,9 @@ static void a_compare_changes_each_element_for_itself(struct kunit *test)
 	n = min_t(size_t, bench->count, 100);
 	for (i = 0; i < n; i += 2)
 		bench->compare[i]++;
-	bench_done(test, bench, fi_compare_atomic(bench->pair.a.ep,
-						  bench->operand, n, NULL,
-						  bench->compare, NULL,
-						  bench->result, NULL, 0,
-						  bench->region.addr,
-						  bench->region.key, FI_UINT64,
+	bench_done(test, bench, fi_compare_atomic(bench->pair.a.ep, bench->operand, n, NULL,
+						  bench->compare, NULL, bench->result, NULL, 0,
+						  bench->region.addr, bench->region.key, FI_UINT64,
 						  FI_CSWAP, vt_ctx(1)));
 	for (i = 0; i < n; i++) {
 		KUNIT_EXPECT_EQ(test, bench->target[i], i % 2 ? 1000 * i : i);
@@ -182,10 +173,8 @@ static void lists_here_and_there_need_not_have_one_shape(struct kunit *test)
 		bench->region.addr + 3 * sizeof(u64), PARTS - 3,
 		bench->region.key
 	};
-	ret = fi_fetch_atomicmsg(bench->pair.a.ep, &msg, result, NULL, 2,
-				 FI_COMPLETION);
-	if (vt_of(test)->info->tx_attr->rma_iov_limit < 2 ||
-	    bench->count < PARTS) {
+	ret = fi_fetch_atomicmsg(bench->pair.a.ep, &msg, result, NULL, 2, FI_COMPLETION);
+	if (vt_of(test)->info->tx_attr->rma_iov_limit < 2 || bench->count < PARTS) {
 		KUNIT_EXPECT_LT(test, ret, 0);
 		return;
 	}
@@ -248,26 +237,22 @@ static void vectors_are_taken_or_refused(struct kunit *test)
 					   FI_UINT64, FI_SUM, vt_ctx(1)));
 	expect_sums(test, bench, 0, PARTS);
 	if (count_of(ep, FI_FETCH_ATOMIC, FI_SUM) >= PARTS) {
-		bench_done(test, bench,
-			   fi_fetch_atomicv(ep, local, NULL, 2, result, NULL, 2,
-					    0, addr, key, FI_UINT64, FI_SUM,
-					    vt_ctx(1)));
+		bench_done(test, bench, fi_fetch_atomicv(ep, local, NULL, 2, result, NULL, 2, 0,
+							 addr, key, FI_UINT64, FI_SUM, vt_ctx(1)));
 		KUNIT_EXPECT_EQ(test, bench->result[3], 3003);
 		KUNIT_EXPECT_EQ(test, bench->target[3], 6003);
 	}
 	if (count_of(ep, FI_COMPARE_ATOMIC, FI_CSWAP) >= PARTS) {
 		bench->target[3] = 3;
-		bench_done(test, bench,
-			   fi_compare_atomicv(ep, local, NULL, 2, other, NULL,
-					      2, result, NULL, 2, 0, addr, key,
-					      FI_UINT64, FI_CSWAP, vt_ctx(1)));
+		bench_done(test, bench, fi_compare_atomicv(ep, local, NULL, 2, other, NULL, 2,
+							   result, NULL, 2, 0, addr, key, FI_UINT64,
+							   FI_CSWAP, vt_ctx(1)));
 		KUNIT_EXPECT_EQ(test, bench->target[3], 3000);
 	}
 	/* All lists of an operation have as many elements */
 	result[1].count--;
-	KUNIT_EXPECT_EQ(test, fi_fetch_atomicv(ep, local, NULL, 2, result, NULL,
-					       2, 0, addr, key, FI_UINT64,
-					       FI_SUM, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_fetch_atomicv(ep, local, NULL, 2, result, NULL, 2, 0, addr, key,
+					       FI_UINT64, FI_SUM, NULL), -EINVAL);
 	vt_none(test, bench->pair.a.tx);
 }
 
@@ -279,8 +264,7 @@ static void an_injected_atomic_needs_no_buffer(struct kunit *test)
 
 	if (!bench || !bench->count)
 		return;
-	ret = fi_inject_atomic(bench->pair.a.ep, &operand, 1, 0,
-			       bench->region.addr + sizeof(u64),
+	ret = fi_inject_atomic(bench->pair.a.ep, &operand, 1, 0, bench->region.addr + sizeof(u64),
 			       bench->region.key, FI_UINT64, FI_SUM);
 	operand = 0;
 	KUNIT_ASSERT_EQ(test, ret, 0);
@@ -302,13 +286,10 @@ static void atomics_need_the_right_to_write(struct kunit *test)
 		if (!bench || !bench->count)
 			return;
 		conf_region(test, &region, 64, i ? CONF_ACCESS : FI_REMOTE_READ);
-		KUNIT_ASSERT_EQ(test, fi_fetch_atomic(bench->pair.a.ep,
-						      &bench->operand[1], 1,
-						      NULL, bench->result, NULL,
-						      0, region.addr +
-						      (i ? 64 : 0), region.key,
-						      FI_UINT64, FI_SUM,
-						      vt_ctx(1)), 0);
+		KUNIT_ASSERT_EQ(test, fi_fetch_atomic(bench->pair.a.ep, &bench->operand[1], 1, NULL,
+						      bench->result, NULL, 0,
+						      region.addr + (i ? 64 : 0), region.key,
+						      FI_UINT64, FI_SUM, vt_ctx(1)), 0);
 		comp = vt_failed(test, bench->pair.a.tx);
 		KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
 		KUNIT_EXPECT_TRUE(test, comp.flags & FI_ATOMIC);
@@ -338,21 +319,14 @@ static void nobody_computes_with_floating_point(struct kunit *test)
 	ep = bench->pair.a.ep;
 	for (t = 0; t < ARRAY_SIZE(types); t++) {
 		for (o = 0; o < ARRAY_SIZE(ops); o++) {
-			KUNIT_EXPECT_LT(test, fi_atomicvalid(ep, types[t],
-							     ops[o], &count),
+			KUNIT_EXPECT_LT(test, fi_atomicvalid(ep, types[t], ops[o], &count), 0);
+			KUNIT_EXPECT_LT(test, fi_fetch_atomicvalid(ep, types[t], ops[o], &count),
 					0);
-			KUNIT_EXPECT_LT(test, fi_fetch_atomicvalid(ep, types[t],
-								   ops[o],
-								   &count), 0);
-			KUNIT_EXPECT_LT(test,
-					fi_query_atomic(vt_of(test)->domain,
-							types[t], ops[o], &attr,
-							0), 0);
-			KUNIT_EXPECT_LT(test,
-					fi_atomic(ep, bench->operand, 1, NULL,
-						  0, bench->region.addr,
-						  bench->region.key, types[t],
-						  ops[o], NULL), 0);
+			KUNIT_EXPECT_LT(test, fi_query_atomic(vt_of(test)->domain, types[t], ops[o],
+							      &attr, 0), 0);
+			KUNIT_EXPECT_LT(test, fi_atomic(ep, bench->operand, 1, NULL, 0,
+							bench->region.addr, bench->region.key,
+							types[t], ops[o], NULL), 0);
 		}
 	}
 	vt_none(test, bench->pair.a.tx);
@@ -360,19 +334,15 @@ static void nobody_computes_with_floating_point(struct kunit *test)
 }
 
 static struct kunit_case list_cases[] = {
-	KUNIT_CASE_PARAM(an_operation_has_as_many_elements_as_claimed,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(an_operation_has_as_many_elements_as_claimed, conf_gen_params),
 	KUNIT_CASE_PARAM(a_fetch_brings_each_element, conf_gen_params),
-	KUNIT_CASE_PARAM(a_compare_changes_each_element_for_itself,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(lists_here_and_there_need_not_have_one_shape,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_compare_changes_each_element_for_itself, conf_gen_params),
+	KUNIT_CASE_PARAM(lists_here_and_there_need_not_have_one_shape, conf_gen_params),
 	KUNIT_CASE_PARAM(a_list_that_is_not_there_is_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(vectors_are_taken_or_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(an_injected_atomic_needs_no_buffer, conf_gen_params),
 	KUNIT_CASE_PARAM(atomics_need_the_right_to_write, conf_gen_params),
-	KUNIT_CASE_PARAM(nobody_computes_with_floating_point,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(nobody_computes_with_floating_point, conf_gen_params),
 	{}
 };
 

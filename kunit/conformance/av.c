@@ -37,15 +37,13 @@ static struct names *names_open(struct kunit *test, u64 av_flags)
 		vt_client(test, &names->ends[i], &vt_default_kind);
 		len = names->len;
 		KUNIT_ASSERT_EQ(test, fi_getname(&names->ends[i].ep->fid,
-						 names->array + i * names->len,
-						 &len), 0);
+						 names->array + i * names->len, &len), 0);
 		KUNIT_ASSERT_EQ(test, len, names->len);
 	}
 	return names;
 }
 
-static void expect_name(struct kunit *test, struct names *names, fi_addr_t addr,
-			size_t nr)
+static void expect_name(struct kunit *test, struct names *names, fi_addr_t addr, size_t nr)
 {
 	struct sockaddr_storage found = {};
 	size_t len = sizeof(found);
@@ -55,8 +53,7 @@ static void expect_name(struct kunit *test, struct names *names, fi_addr_t addr,
 	KUNIT_EXPECT_MEMEQ(test, &found, names->array + nr * names->len, len);
 }
 
-static void expect_nothing(struct kunit *test, struct fid_av *av,
-			   fi_addr_t addr)
+static void expect_nothing(struct kunit *test, struct fid_av *av, fi_addr_t addr)
 {
 	struct sockaddr_storage found;
 	size_t len = sizeof(found);
@@ -74,8 +71,7 @@ static void an_array_of_addresses_is_inserted(struct kunit *test)
 	if (!conf_is_rdm(test))
 		return;
 	names = names_open(test, 0);
-	KUNIT_ASSERT_EQ(test, fi_av_insert(names->av, names->array, NR, addrs,
-					   0, NULL), NR);
+	KUNIT_ASSERT_EQ(test, fi_av_insert(names->av, names->array, NR, addrs, 0, NULL), NR);
 	for (i = 0; i < NR; i++) {
 		/* FI_AV_TABLE */
 		KUNIT_EXPECT_EQ(test, addrs[i], i);
@@ -100,13 +96,10 @@ static void an_address_has_one_number_however_often_it_is_inserted(struct kunit 
 	if (!conf_is_rdm(test))
 		return;
 	names = names_open(test, 0);
-	KUNIT_ASSERT_EQ(test, fi_av_insert(names->av, names->array, 1, &first,
-					   0, NULL), 1);
-	KUNIT_ASSERT_EQ(test, fi_av_insert(names->av, names->array, 1, &again,
-					   0, NULL), 1);
-	KUNIT_ASSERT_EQ(test, fi_av_insert(names->av,
-					   names->array + names->len, 1, &other,
-					   0, NULL), 1);
+	KUNIT_ASSERT_EQ(test, fi_av_insert(names->av, names->array, 1, &first, 0, NULL), 1);
+	KUNIT_ASSERT_EQ(test, fi_av_insert(names->av, names->array, 1, &again, 0, NULL), 1);
+	KUNIT_ASSERT_EQ(test,
+			fi_av_insert(names->av, names->array + names->len, 1, &other, 0, NULL), 1);
 	KUNIT_EXPECT_EQ(test, first, again);
 	KUNIT_EXPECT_NE(test, first, other);
 
@@ -126,22 +119,19 @@ static void a_removed_address_makes_room(struct kunit *test)
 	if (!conf_is_rdm(test))
 		return;
 	names = names_open(test, 0);
-	KUNIT_ASSERT_EQ(test, fi_av_insert(names->av, names->array, NR, addrs,
-					   0, NULL), NR);
+	KUNIT_ASSERT_EQ(test, fi_av_insert(names->av, names->array, NR, addrs, 0, NULL), NR);
 	conf_says(test, &names->av->fid, "addresses", NR);
 	KUNIT_ASSERT_EQ(test, fi_av_remove(names->av, &addrs[1], 2, 0), 0);
 	expect_name(test, names, addrs[0], 0);
 	expect_nothing(test, names->av, addrs[1]);
 	expect_nothing(test, names->av, addrs[2]);
-	KUNIT_ASSERT_EQ(test, fi_av_insert(names->av,
-					   names->array + 2 * names->len, 1,
-					   &addrs[2], 0, NULL), 1);
+	KUNIT_ASSERT_EQ(test, fi_av_insert(names->av, names->array + 2 * names->len, 1, &addrs[2],
+					   0, NULL), 1);
 	expect_name(test, names, addrs[2], 2);
 	conf_says(test, &names->av->fid, "addresses", NR - 1);
 	KUNIT_EXPECT_EQ(test, fi_av_remove(names->av, addrs, 0, 0), 0);
 	KUNIT_EXPECT_EQ(test, fi_av_remove(names->av, NULL, 1, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_remove(names->av, addrs, 1, FI_MORE),
-			-FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_av_remove(names->av, addrs, 1, FI_MORE), -FI_EBADFLAGS);
 	expect_name(test, names, addrs[0], 0);
 }
 
@@ -167,8 +157,7 @@ static void addresses_that_are_none_are_told_apart(struct kunit *test)
 	expect_name(test, names, addrs[2], 2);
 	KUNIT_EXPECT_EQ(test, fi_av_insert(names->av, names->array, 1, addrs,
 					   FI_SYNC_ERR, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_insert(names->av, NULL, 1, addrs, 0, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_insert(names->av, NULL, 1, addrs, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_av_insert(names->av, names->array, 1, addrs,
 					   FI_PEEK, NULL), -FI_EBADFLAGS);
 }
@@ -205,17 +194,13 @@ static void addresses_are_inserted_as_text(struct kunit *test)
 	snprintf(node, sizeof(node), "%pISc", sa);
 	for (i = 0; i < NR; i++)
 		port_set(names->array + i * names->len, 4711 + i);
-	KUNIT_ASSERT_EQ(test, fi_av_insertsym(names->av, node, 1, 4711, NR,
-					      addrs, 0, NULL), NR);
+	KUNIT_ASSERT_EQ(test, fi_av_insertsym(names->av, node, 1, 4711, NR, addrs, 0, NULL), NR);
 	for (i = 0; i < NR; i++)
 		expect_name(test, names, addrs[i], i);
-	KUNIT_ASSERT_EQ(test, fi_av_insertsvc(names->av, node, 4712, &addrs[0],
-					      0, NULL), 1);
+	KUNIT_ASSERT_EQ(test, fi_av_insertsvc(names->av, node, 4712, &addrs[0], 0, NULL), 1);
 	KUNIT_EXPECT_EQ(test, addrs[0], addrs[1]);
-	KUNIT_EXPECT_LT(test, fi_av_insertsvc(names->av, "no.such.node", 4712,
-					      addrs, 0, NULL), 0);
-	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(names->av, node, -1, addrs, 0,
-					      NULL), -EINVAL);
+	KUNIT_EXPECT_LT(test, fi_av_insertsvc(names->av, "no.such.node", 4712, addrs, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(names->av, node, -1, addrs, 0, NULL), -EINVAL);
 }
 
 static void an_address_has_a_text(struct kunit *test)
@@ -286,13 +271,11 @@ static void other_vectors_are_refused(struct kunit *test)
 	vt_open_info(test, vt_of(test)->info);
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		attr = bad[i].attr;
-		KUNIT_EXPECT_EQ_MSG(test, fi_av_open(vt_of(test)->domain, &attr,
-						     &av, NULL), bad[i].ret,
-				    "attributes %zu", i);
+		KUNIT_EXPECT_EQ_MSG(test, fi_av_open(vt_of(test)->domain, &attr, &av, NULL),
+				    bad[i].ret, "attributes %zu", i);
 	}
 	attr = (struct fi_av_attr) {};
-	KUNIT_ASSERT_EQ(test, fi_av_open(vt_of(test)->domain, &attr, &av, NULL),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_av_open(vt_of(test)->domain, &attr, &av, NULL), 0);
 	vt_adopt(test, &av->fid);
 	KUNIT_EXPECT_NE(test, attr.type, FI_AV_UNSPEC);
 }
@@ -311,8 +294,7 @@ static void an_endpoint_needs_and_keeps_its_vector(struct kunit *test)
 	av = vt_av(test, 0);
 	cq = vt_cq(test, &vt_default_kind, 16);
 	ep = vt_ep(test, vt->info);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &cq->cq->fid,
-					 FI_TRANSMIT | FI_RECV), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &cq->cq->fid, FI_TRANSMIT | FI_RECV), 0);
 	KUNIT_EXPECT_EQ(test, fi_enable(ep), -FI_ENOAV);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &av->fid, 0), 0);
 	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &av->fid, 0), -EINVAL);
@@ -326,8 +308,7 @@ static void an_endpoint_needs_and_keeps_its_vector(struct kunit *test)
 
 static struct kunit_case av_cases[] = {
 	KUNIT_CASE_PARAM(an_array_of_addresses_is_inserted, conf_gen_rdm),
-	KUNIT_CASE_PARAM(an_address_has_one_number_however_often_it_is_inserted,
-			 conf_gen_rdm),
+	KUNIT_CASE_PARAM(an_address_has_one_number_however_often_it_is_inserted, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_removed_address_makes_room, conf_gen_rdm),
 	KUNIT_CASE_PARAM(addresses_that_are_none_are_told_apart, conf_gen_rdm),
 	KUNIT_CASE_PARAM(addresses_are_inserted_as_text, conf_gen_rdm),

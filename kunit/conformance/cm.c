@@ -40,8 +40,7 @@ static struct fi_info *connreq_with(struct kunit *test, size_t n)
 {
 	union vt_event event;
 
-	KUNIT_ASSERT_EQ(test, vt_event(test, vt_of(test)->eq, FI_CONNREQ,
-				       &event), n);
+	KUNIT_ASSERT_EQ(test, vt_event(test, vt_of(test)->eq, FI_CONNREQ, &event), n);
 	KUNIT_ASSERT_TRUE(test, vt_filled(event.cm.data, n, n));
 	return event.cm.info;
 }
@@ -63,8 +62,7 @@ static void exchange(struct kunit *test, size_t n, size_t max)
 	vt_end_open(test, &pair.b, info, &vt_default_kind);
 	vt_fill(data, max - n, ~n);
 	vt_accept(test, &pair.b, data, max - n);
-	KUNIT_ASSERT_EQ(test, vt_event(test, pair.a.eq, FI_CONNECTED, &event),
-			max - n);
+	KUNIT_ASSERT_EQ(test, vt_event(test, pair.a.eq, FI_CONNECTED, &event), max - n);
 	KUNIT_ASSERT_TRUE(test, vt_filled(event.cm.data, max - n, ~n));
 	vt_pair_close(test, &pair);
 	kunit_kfree(test, data);
@@ -102,8 +100,7 @@ static void reject(struct kunit *test, size_t n, size_t max)
 	vt_connect(test, &end, NULL, 0);
 	info = connreq_with(test, 0);
 	vt_fill(data, n, n);
-	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, data,
-					n), 0);
+	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, data, n), 0);
 	vt_error(test, end.eq, &error);
 	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
 	KUNIT_EXPECT_PTR_EQ(test, error.fid, &end.ep->fid);
@@ -132,13 +129,11 @@ static void longer_data_are_refused_and_nothing_is_sent(struct kunit *test)
 	max = max_data(test, &pair.a.ep->fid);
 	data = vt_buf(test, max + 1);
 
-	KUNIT_EXPECT_EQ(test, fi_connect(pair.a.ep, &vt->name, data, max + 1),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_connect(pair.a.ep, &vt->name, data, max + 1), -EINVAL);
 	vt_no_event(test, pair.a.eq);
 	vt_connect(test, &pair.a, NULL, 0);
 	info = connreq_with(test, 0);
-	KUNIT_EXPECT_EQ(test, fi_reject(vt->pep, info->handle, data, max + 1),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_reject(vt->pep, info->handle, data, max + 1), -EINVAL);
 	vt_end_open(test, &pair.b, info, &vt_default_kind);
 	KUNIT_EXPECT_EQ(test, fi_accept(pair.b.ep, data, max + 1), -EINVAL);
 	vt_accept(test, &pair.b, NULL, 0);
@@ -208,8 +203,7 @@ static void a_connect_without_address_goes_to_the_infos(struct kunit *test)
 	request = vt_connreq(test, NULL);
 	KUNIT_EXPECT_NOT_NULL(test, request->handle);
 	KUNIT_EXPECT_STREQ(test, request->domain_attr->name, vt->info->domain_attr->name);
-	KUNIT_EXPECT_STREQ(test, request->fabric_attr->prov_name,
-			   vt->info->fabric_attr->prov_name);
+	KUNIT_EXPECT_STREQ(test, request->fabric_attr->prov_name, vt->info->fabric_attr->prov_name);
 	KUNIT_EXPECT_EQ(test, request->addr_format, vt->info->addr_format);
 	KUNIT_EXPECT_EQ(test, request->tx_attr->size, vt->info->tx_attr->size);
 	KUNIT_EXPECT_NOT_NULL(test, request->src_addr);
@@ -232,10 +226,8 @@ static void an_end_that_is_shut_down_tells_the_other(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, fi_shutdown(ends[i]->ep, 0), 0);
 		vt_event(test, ends[!i]->eq, FI_SHUTDOWN, &event);
 		KUNIT_EXPECT_PTR_EQ(test, event.cm.fid, &ends[!i]->ep->fid);
-		KUNIT_EXPECT_EQ(test, vt_failed(test, ends[!i]->rx).err,
-				ECANCELED);
-		KUNIT_EXPECT_EQ(test, fi_send(ends[!i]->ep, buf, 8, NULL, 0,
-					      NULL), -ESHUTDOWN);
+		KUNIT_EXPECT_EQ(test, vt_failed(test, ends[!i]->rx).err, ECANCELED);
+		KUNIT_EXPECT_EQ(test, fi_send(ends[!i]->ep, buf, 8, NULL, 0, NULL), -ESHUTDOWN);
 		vt_event(test, ends[i]->eq, FI_SHUTDOWN, &event);
 		for (k = 0; k < 2; k++) {
 			KUNIT_EXPECT_EQ(test, fi_shutdown(ends[k]->ep, 0), 0);
@@ -314,36 +306,27 @@ static void requests_wait_until_they_are_answered(struct kunit *test)
 	}
 	for (i = 0; i < ARRAY_SIZE(ends); i++)
 		infos[i] = connreq_with(test, 0);
-	conf_says(test, &ends[0].ep->fid, "max_msg_size",
-		  vt_of(test)->info->ep_attr->max_msg_size);
+	conf_says(test, &ends[0].ep->fid, "max_msg_size", vt_of(test)->info->ep_attr->max_msg_size);
 	for (i = 0; i < ARRAY_SIZE(ends); i++)
-		KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep,
-						infos[i]->handle, NULL, 0), 0);
+		KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep, infos[i]->handle, NULL, 0), 0);
 	for (i = 0; i < ARRAY_SIZE(ends); i++) {
 		vt_error(test, ends[i].eq, &error);
 		KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
 	}
-	KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep, infos[0]->handle,
-					NULL, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep, infos[0]->handle, NULL, 0), -EINVAL);
 }
 
 static struct kunit_case cm_cases[] = {
-	KUNIT_CASE_PARAM(data_of_every_length_come_with_request_and_reply,
-			 conf_gen_msg),
-	KUNIT_CASE_PARAM(data_of_every_length_come_with_a_rejection,
-			 conf_gen_msg),
-	KUNIT_CASE_PARAM(longer_data_are_refused_and_nothing_is_sent,
-			 conf_gen_msg),
+	KUNIT_CASE_PARAM(data_of_every_length_come_with_request_and_reply, conf_gen_msg),
+	KUNIT_CASE_PARAM(data_of_every_length_come_with_a_rejection, conf_gen_msg),
+	KUNIT_CASE_PARAM(longer_data_are_refused_and_nothing_is_sent, conf_gen_msg),
 	KUNIT_CASE_PARAM(both_ends_know_each_other_by_name, conf_gen_msg),
 	KUNIT_CASE_PARAM(a_connect_without_address_goes_to_the_infos, conf_gen_msg),
-	KUNIT_CASE_PARAM(an_end_that_is_shut_down_tells_the_other,
-			 conf_gen_msg),
-	KUNIT_CASE_PARAM(an_end_that_is_closed_tells_the_other,
-			 conf_gen_msg),
+	KUNIT_CASE_PARAM(an_end_that_is_shut_down_tells_the_other, conf_gen_msg),
+	KUNIT_CASE_PARAM(an_end_that_is_closed_tells_the_other, conf_gen_msg),
 	KUNIT_CASE_PARAM(nobody_listens_is_an_error, conf_gen_msg),
 	KUNIT_CASE_PARAM(connections_come_and_go_many_times, conf_gen_msg),
-	KUNIT_CASE_PARAM(requests_wait_until_they_are_answered,
-			 conf_gen_msg),
+	KUNIT_CASE_PARAM(requests_wait_until_they_are_answered, conf_gen_msg),
 	{}
 };
 

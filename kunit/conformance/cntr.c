@@ -9,8 +9,7 @@
 #define NR_OPS	3
 
 /* NULL: the provider has none, and says so */
-static struct fid_cntr *cntr_open(struct kunit *test,
-				  enum fi_cntr_events events)
+static struct fid_cntr *cntr_open(struct kunit *test, enum fi_cntr_events events)
 {
 	struct fi_cntr_attr attr = {
 		.events		= events,
@@ -60,8 +59,7 @@ static void many_counters_open(struct kunit *test)
 
 	vt_open_info(test, vt_of(test)->info);
 	for (i = 0; i < 16; i++)
-		cntr_open(test, i % 2 ? FI_CNTR_EVENTS_COMP :
-					FI_CNTR_EVENTS_BYTES);
+		cntr_open(test, i % 2 ? FI_CNTR_EVENTS_COMP : FI_CNTR_EVENTS_BYTES);
 }
 
 static void other_counters_are_refused(struct kunit *test)
@@ -84,8 +82,7 @@ static void other_counters_are_refused(struct kunit *test)
 		return;
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		attr = bad[i].attr;
-		KUNIT_EXPECT_EQ_MSG(test, fi_cntr_open(vt_of(test)->domain,
-						       &attr, &cntr, NULL),
+		KUNIT_EXPECT_EQ_MSG(test, fi_cntr_open(vt_of(test)->domain, &attr, &cntr, NULL),
 				    bad[i].ret, "attributes %zu", i);
 	}
 }
@@ -216,8 +213,7 @@ static void each_direction_is_counted_or_refused(struct kunit *test)
 		if (!conf_has(test, directions[i].cap))
 			continue;
 		check_direction(test, &directions[i], FI_CNTR_EVENTS_COMP, 0);
-		check_direction(test, &directions[i], FI_CNTR_EVENTS_COMP,
-				FI_SELECTIVE_COMPLETION);
+		check_direction(test, &directions[i], FI_CNTR_EVENTS_COMP, FI_SELECTIVE_COMPLETION);
 		check_direction(test, &directions[i], FI_CNTR_EVENTS_BYTES, 0);
 	}
 }
@@ -263,8 +259,7 @@ static void failures_are_counted_apart(struct kunit *test)
 		vt_recv(test, &pair.b, buf, 8, vt_ctx(i));
 	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
 	for (i = 0; i < NR_OPS; i++)
-		KUNIT_EXPECT_EQ(test, vt_failed(test, pair.b.rx).err,
-				ECANCELED);
+		KUNIT_EXPECT_EQ(test, vt_failed(test, pair.b.rx).err, ECANCELED);
 	KUNIT_EXPECT_EQ(test, vt_cntr_wait(cntr, 1), -FI_EAVAIL);
 	vt_close(test, &pair.b.ep->fid);
 	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(cntr), NR_OPS);
@@ -275,8 +270,7 @@ static struct kunit_case cntr_cases[] = {
 	KUNIT_CASE_PARAM(a_counter_counts_what_it_is_told, conf_gen_params),
 	KUNIT_CASE_PARAM(many_counters_open, conf_gen_params),
 	KUNIT_CASE_PARAM(other_counters_are_refused, conf_gen_params),
-	KUNIT_CASE_PARAM(each_direction_is_counted_or_refused,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(each_direction_is_counted_or_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(endpoints_share_a_counter, conf_gen_params),
 	KUNIT_CASE_PARAM(failures_are_counted_apart, conf_gen_msg),
 	{}

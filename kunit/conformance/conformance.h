@@ -132,15 +132,13 @@ void conf_accept_shared(struct kunit *test, struct vt_pair *pair);
  * 8 bytes for which the peer has no receive.  false: not posted, as over iWARP one before
  * it has ended the connection (RFC 5041, 7.1).
  */
-bool conf_send_untaken(struct kunit *test, struct fid_ep *ep, const void *buf,
-		       void *context);
+bool conf_send_untaken(struct kunit *test, struct fid_ep *ep, const void *buf, void *context);
 /* Queues of at most @depth operations; to be called before conf_serve() */
 void conf_shallow(struct kunit *test, size_t depth);
 /* A copy of what the case was given, to be asked for again */
 struct fi_info *conf_ask(struct kunit *test);
 /* fi_getinfo() with these hints; the result is freed with the case */
-int conf_getinfo(struct kunit *test, const struct fi_info *hints,
-		 struct fi_info **info);
+int conf_getinfo(struct kunit *test, const struct fi_info *hints, struct fi_info **info);
 /* The answer to the same with these default flags, or NULL: there is none */
 struct fi_info *conf_with_flags(struct kunit *test, u64 tx_flags, u64 rx_flags);
 /*
@@ -153,10 +151,8 @@ void conf_refuses(struct kunit *test, struct fid_ep *ep, const struct vt_call *c
 /* What an object says of itself (kofi/stat.h), unless its provider has it say nothing */
 void conf_says(struct kunit *test, struct fid *fid, const char *name, u64 want);
 /* 0, and @mr is set, or why not */
-int conf_reg(struct kunit *test, void *buf, size_t len, u64 access,
-	     struct fid_mr **mr);
-void conf_region(struct kunit *test, struct conf_region *region, size_t len,
-		 u64 access);
+int conf_reg(struct kunit *test, void *buf, size_t len, u64 access, struct fid_mr **mr);
+void conf_region(struct kunit *test, struct conf_region *region, size_t len, u64 access);
 
 static inline size_t conf_min_iov(struct kunit *test, size_t want)
 {

@@ -35,8 +35,7 @@ static struct ends *ends_join(struct kunit *test, const struct vt_kind *kind)
 	struct ends *ends = vt_buf(test, sizeof(*ends));
 
 	ends->buf = vt_buf(test, SZ_1K);
-	ends->queue = conf_queue(test, kind, info->tx_attr->size +
-					     info->rx_attr->size);
+	ends->queue = conf_queue(test, kind, info->tx_attr->size + info->rx_attr->size);
 	ends->pair.a.tx = &ends->queue->cq;
 	vt_join(test, &ends->pair, &vt_default_kind);
 	return ends;
@@ -60,9 +59,8 @@ static void post_untaken(struct kunit *test, struct ends *ends)
 {
 	int n = 0;
 
-	while (n < DEPTH &&
-	       conf_send_untaken(test, ends->pair.a.ep, ends->buf + 8,
-				 conf_queue_ctx(ends->queue)))
+	while (n < DEPTH && conf_send_untaken(test, ends->pair.a.ep, ends->buf + 8,
+					      conf_queue_ctx(ends->queue)))
 		n++;
 	KUNIT_EXPECT_GT(test, n, 0);
 	ends->posted += n;
@@ -128,9 +126,8 @@ static void refusal(struct kunit *test, struct ends *ends)
 		return;
 	post_recvs(test, ends, 1);
 	ends->posted++;
-	KUNIT_ASSERT_EQ(test, fi_read(ends->pair.a.ep, ends->buf, 8, NULL, 0, 0,
-				      0x7fffff, conf_queue_ctx(ends->queue)),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_read(ends->pair.a.ep, ends->buf, 8, NULL, 0, 0, 0x7fffff,
+				      conf_queue_ctx(ends->queue)), 0);
 	if (!vt_is_rdm(vt_of(test)->info)) {
 		conf_queue_wait(ends->queue, 1);
 		fi_shutdown(ends->pair.a.ep, 0);
@@ -158,8 +155,7 @@ static void cancel(struct kunit *test, struct ends *ends)
 }
 
 /* The peer ends the connection, or this end does */
-static void shutdown_by(struct kunit *test, struct ends *ends,
-			struct vt_end *by)
+static void shutdown_by(struct kunit *test, struct ends *ends, struct vt_end *by)
 {
 	post_recvs(test, ends, DEPTH);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(by->ep, 0), 0);
@@ -213,8 +209,7 @@ static void close(struct kunit *test, struct ends *ends)
 	KUNIT_EXPECT_EQ(test, conf_queue_ended(ends->queue), ended);
 }
 
-static void check_each(struct kunit *test,
-		       void (*way)(struct kunit *test, struct ends *ends),
+static void check_each(struct kunit *test, void (*way)(struct kunit *test, struct ends *ends),
 		       bool closes)
 {
 	struct ends *ends;
@@ -291,8 +286,7 @@ static void calls_of_many_endpoints_do_not_run_beside_each_other(struct kunit *t
 	conf_serve(test);
 	for (k = 0; k < CONF_QUEUE_KINDS; k++) {
 		queue = conf_queue(test, &conf_queue_kinds[k],
-				   2 * (info->tx_attr->size +
-					info->rx_attr->size));
+				   2 * (info->tx_attr->size + info->rx_attr->size));
 		for (i = 0; i < 2; i++) {
 			pairs[i] = (struct vt_pair) { .a.tx = &queue->cq };
 			vt_join(test, &pairs[i], &vt_default_kind);
@@ -301,9 +295,7 @@ static void calls_of_many_endpoints_do_not_run_beside_each_other(struct kunit *t
 		}
 		for (n = 0; n < DEPTH; n++)
 			for (i = 0; i < 2; i++)
-				KUNIT_ASSERT_EQ(test, fi_inject(pairs[i].b.ep,
-								buf + 8, 8, 0),
-						0);
+				KUNIT_ASSERT_EQ(test, fi_inject(pairs[i].b.ep, buf + 8, 8, 0), 0);
 		conf_queue_expect(test, queue, 2 * DEPTH);
 		for (i = 0; i < 2; i++) {
 			vt_close(test, &pairs[i].a.ep->fid);
@@ -359,8 +351,7 @@ static void nothing_closes_or_drains_in_its_own_callback(struct kunit *test)
 		conf_queue_hooked(test, ends->queue);
 		KUNIT_EXPECT_EQ_MSG(test, closing.ret[0], -EDEADLK, "%s",
 				    ends->queue->cq.kind->name);
-		KUNIT_EXPECT_EQ_MSG(test, closing.ret[1], -EBUSY, "%s",
-				    ends->queue->cq.kind->name);
+		KUNIT_EXPECT_EQ_MSG(test, closing.ret[1], -EBUSY, "%s", ends->queue->cq.kind->name);
 		if (closing.drained != -ENOSYS)
 			KUNIT_EXPECT_EQ_MSG(test, closing.drained, -EDEADLK, "%s",
 					    ends->queue->cq.kind->name);
@@ -408,11 +399,9 @@ static void an_event_queue_does_not_close_in_its_handler(struct kunit *test)
 
 	init_completion(&events->called);
 	vt_open_info(test, vt_of(test)->info);
-	KUNIT_ASSERT_EQ(test, fi_eq_open(vt_of(test)->fabric, &attr,
-					 &events->eq, events), 0);
+	KUNIT_ASSERT_EQ(test, fi_eq_open(vt_of(test)->fabric, &attr, &events->eq, events), 0);
 	vt_adopt(test, &events->eq->fid);
-	KUNIT_ASSERT_EQ(test, fi_eq_write(events->eq, FI_NOTIFY, &entry,
-					  sizeof(entry), 0),
+	KUNIT_ASSERT_EQ(test, fi_eq_write(events->eq, FI_NOTIFY, &entry, sizeof(entry), 0),
 			(ssize_t)sizeof(entry));
 	KUNIT_ASSERT_TRUE(test, vt_completed(&events->called));
 	KUNIT_EXPECT_EQ(test, events->ret, -EDEADLK);
@@ -420,27 +409,17 @@ static void an_event_queue_does_not_close_in_its_handler(struct kunit *test)
 }
 
 static struct kunit_case context_cases[] = {
-	KUNIT_CASE_PARAM(success_is_reported_where_it_was_asked_for,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(a_truncation_is_reported_where_it_was_asked_for,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(a_refusal_is_reported_where_it_was_asked_for,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(a_cancel_is_reported_where_it_was_asked_for,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(an_end_by_the_peer_is_reported_where_it_was_asked_for,
-			 conf_gen_msg),
-	KUNIT_CASE_PARAM(an_end_by_the_client_is_reported_where_it_was_asked_for,
-			 conf_gen_msg),
-	KUNIT_CASE_PARAM(a_drain_is_reported_where_it_was_asked_for,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(a_close_is_reported_where_it_was_asked_for,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(calls_of_many_endpoints_do_not_run_beside_each_other,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(success_is_reported_where_it_was_asked_for, conf_gen_params),
+	KUNIT_CASE_PARAM(a_truncation_is_reported_where_it_was_asked_for, conf_gen_params),
+	KUNIT_CASE_PARAM(a_refusal_is_reported_where_it_was_asked_for, conf_gen_params),
+	KUNIT_CASE_PARAM(a_cancel_is_reported_where_it_was_asked_for, conf_gen_params),
+	KUNIT_CASE_PARAM(an_end_by_the_peer_is_reported_where_it_was_asked_for, conf_gen_msg),
+	KUNIT_CASE_PARAM(an_end_by_the_client_is_reported_where_it_was_asked_for, conf_gen_msg),
+	KUNIT_CASE_PARAM(a_drain_is_reported_where_it_was_asked_for, conf_gen_params),
+	KUNIT_CASE_PARAM(a_close_is_reported_where_it_was_asked_for, conf_gen_params),
+	KUNIT_CASE_PARAM(calls_of_many_endpoints_do_not_run_beside_each_other, conf_gen_params),
 	KUNIT_CASE_PARAM(nothing_closes_or_drains_in_its_own_callback, conf_gen_params),
-	KUNIT_CASE_PARAM(an_event_queue_does_not_close_in_its_handler,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(an_event_queue_does_not_close_in_its_handler, conf_gen_params),
 	{}
 };
 

@@ -141,8 +141,7 @@ static void handlers_run_where_they_are_asked_to(struct kunit *test)
 		vt_join(test, &pair, &kinds[i]);
 		exchange(test, &pair);
 		KUNIT_EXPECT_GT(test, atomic_read(&pair.b.rx->calls), 0);
-		KUNIT_EXPECT_EQ(test, pair.b.rx->in_task,
-				kinds[i].comp_ctx == FI_COMP_WORKQUEUE);
+		KUNIT_EXPECT_EQ(test, pair.b.rx->in_task, kinds[i].comp_ctx == FI_COMP_WORKQUEUE);
 		vt_pair_close(test, &pair);
 	}
 }
@@ -156,8 +155,7 @@ static void a_queue_says_how_it_is_waited_for(struct kunit *test)
 	vt_open_info(test, vt_of(test)->info);
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		cq = vt_cq(test, &kinds[i], 0);
-		KUNIT_EXPECT_EQ(test, fi_control(&cq->cq->fid, FI_GETWAITOBJ,
-						 &wait_obj), 0);
+		KUNIT_EXPECT_EQ(test, fi_control(&cq->cq->fid, FI_GETWAITOBJ, &wait_obj), 0);
 		KUNIT_EXPECT_EQ(test, wait_obj, kinds[i].wait_obj);
 		KUNIT_EXPECT_EQ(test, fi_control(&cq->cq->fid, FI_GETWAITOBJ, NULL), -EINVAL);
 		KUNIT_EXPECT_EQ(test, fi_control(&cq->cq->fid, FI_BACKLOG, &wait_obj), -ENOSYS);
@@ -229,9 +227,8 @@ static void other_queues_are_refused(struct kunit *test)
 	vt_open_info(test, vt_of(test)->info);
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		attr = bad[i].attr;
-		KUNIT_EXPECT_EQ_MSG(test, fi_cq_open(vt_of(test)->domain, &attr,
-						     &cq, NULL), bad[i].ret,
-				    "attributes %zu", i);
+		KUNIT_EXPECT_EQ_MSG(test, fi_cq_open(vt_of(test)->domain, &attr, &cq, NULL),
+				    bad[i].ret, "attributes %zu", i);
 	}
 }
 
@@ -258,8 +255,7 @@ static void an_empty_queue_has_nothing_to_read(struct kunit *test)
 	vt_open_info(test, vt_of(test)->info);
 	cq = vt_cq(test, &vt_default_kind, 0);
 	KUNIT_EXPECT_EQ(test, fi_cq_read(cq->cq, &entry, 1), -EAGAIN);
-	KUNIT_EXPECT_EQ(test, fi_cq_readfrom(cq->cq, &entry, 1, &addr),
-			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_cq_readfrom(cq->cq, &entry, 1, &addr), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, fi_cq_readerr(cq->cq, &error, 0), -EAGAIN);
 	begin = ktime_get();
 	KUNIT_EXPECT_EQ(test, fi_cq_sread(cq->cq, &entry, 1, NULL, 100), -EAGAIN);
@@ -286,8 +282,7 @@ static void a_signal_ends_one_wait(struct kunit *test)
 	cq = vt_cq(test, &vt_default_kind, 0);
 	KUNIT_ASSERT_EQ(test, fi_cq_signal(cq->cq), 0);
 	/* Without it this would never return */
-	KUNIT_EXPECT_EQ(test, fi_cq_sread(cq->cq, &entry, 1, NULL, -1),
-			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_cq_sread(cq->cq, &entry, 1, NULL, -1), -EAGAIN);
 	begin = ktime_get();
 	KUNIT_EXPECT_EQ(test, fi_cq_sread(cq->cq, &entry, 1, NULL, 10), -EAGAIN);
 	KUNIT_EXPECT_GE(test, ktime_ms_delta(ktime_get(), begin), 10);
@@ -309,8 +304,7 @@ static void a_threshold_waits_for_so_many(struct kunit *test)
 	int i;
 
 	conf_serve(test);
-	pair.b.tx = vt_cq_new(test, vt_of(test)->domain, &attr,
-			      &vt_default_kind);
+	pair.b.tx = vt_cq_new(test, vt_of(test)->domain, &attr, &vt_default_kind);
 	vt_join(test, &pair, &vt_default_kind);
 	for (i = 0; i < 3; i++) {
 		vt_recv(test, &pair.b, buf, 8, vt_ctx(i));
@@ -350,29 +344,23 @@ static void a_read_of_senders_knows_none_without_source(struct kunit *test)
 		return;
 	vt_recv(test, &pair.b, buf, 8, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, buf, 0, 0), 0);
-	KUNIT_ASSERT_EQ(test, vt_cq_sreadfrom(pair.b.rx->cq, &entry, 1, &addr,
-					      NULL), 1);
+	KUNIT_ASSERT_EQ(test, vt_cq_sreadfrom(pair.b.rx->cq, &entry, 1, &addr, NULL), 1);
 	KUNIT_EXPECT_EQ(test, addr, FI_ADDR_NOTAVAIL);
 }
 
 static struct kunit_case cq_cases[] = {
-	KUNIT_CASE_PARAM(every_wait_object_works_with_every_format,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(every_wait_object_works_with_every_format, conf_gen_params),
 	KUNIT_CASE_PARAM(every_wait_object_reports_errors, conf_gen_msg),
-	KUNIT_CASE_PARAM(each_direction_may_have_its_own_queue,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(handlers_run_where_they_are_asked_to,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(each_direction_may_have_its_own_queue, conf_gen_params),
+	KUNIT_CASE_PARAM(handlers_run_where_they_are_asked_to, conf_gen_params),
 	KUNIT_CASE_PARAM(a_queue_says_how_it_is_waited_for, conf_gen_params),
 	KUNIT_CASE_PARAM(a_queue_says_what_it_has_reported, conf_gen_params),
 	KUNIT_CASE_PARAM(other_queues_are_refused, conf_gen_params),
-	KUNIT_CASE_PARAM(many_queues_of_many_sizes_open_and_close,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(many_queues_of_many_sizes_open_and_close, conf_gen_params),
 	KUNIT_CASE_PARAM(an_empty_queue_has_nothing_to_read, conf_gen_params),
 	KUNIT_CASE_PARAM(a_signal_ends_one_wait, conf_gen_params),
 	KUNIT_CASE_PARAM(a_threshold_waits_for_so_many, conf_gen_params),
-	KUNIT_CASE_PARAM(a_read_of_senders_knows_none_without_source,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_read_of_senders_knows_none_without_source, conf_gen_params),
 	{}
 };
 

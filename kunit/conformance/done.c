@@ -71,9 +71,8 @@ static const struct vt_kind kinds[] = {
 };
 
 /* Each kind of queue for a pair of its own */
-static void with_each_kind(struct kunit *test,
-			   void (*fn)(struct kunit *test, struct vt_pair *pair,
-				      const struct vt_kind *kind))
+static void with_each_kind(struct kunit *test, void (*fn)(struct kunit *test, struct vt_pair *pair,
+							  const struct vt_kind *kind))
 {
 	struct vt_pair pair;
 	int i;

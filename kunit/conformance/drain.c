@@ -41,8 +41,7 @@ static int post_all(struct kunit *test, struct vt_end *end)
 
 	for (i = 0; i < DEPTH; i++)
 		vt_recv(test, end, buf, 8, vt_ctx(i));
-	while (i < 2 * DEPTH &&
-	       conf_send_untaken(test, end->ep, buf, vt_ctx(i)))
+	while (i < 2 * DEPTH && conf_send_untaken(test, end->ep, buf, vt_ctx(i)))
 		i++;
 	KUNIT_EXPECT_GT(test, i, DEPTH);
 	return i;
@@ -61,8 +60,7 @@ static void expect_all(struct kunit *test, struct vt_cq *cq, int count)
 		error = (struct fi_cq_err_entry) {};
 		ret = fi_cq_read(cq->cq, &entry, 1);
 		if (ret == -FI_EAVAIL) {
-			KUNIT_ASSERT_EQ(test, fi_cq_readerr(cq->cq, &error, 0),
-					1);
+			KUNIT_ASSERT_EQ(test, fi_cq_readerr(cq->cq, &error, 0), 1);
 			entry.op_context = error.op_context;
 			ret = 1;
 		}
@@ -83,13 +81,10 @@ static void expect_shut(struct kunit *test, struct fid_ep *ep)
 	KUNIT_EXPECT_EQ(test, fi_send(ep, buf, 8, NULL, 0, NULL), -ESHUTDOWN);
 	KUNIT_EXPECT_EQ(test, fi_inject(ep, buf, 8, 0), -ESHUTDOWN);
 	if (conf_has(test, FI_RMA | FI_WRITE))
-		KUNIT_EXPECT_EQ(test, fi_write(ep, buf, 8, NULL, 0, 0, 1, NULL),
-				-ESHUTDOWN);
+		KUNIT_EXPECT_EQ(test, fi_write(ep, buf, 8, NULL, 0, 0, 1, NULL), -ESHUTDOWN);
 	if (conf_has(test, FI_TAGGED | FI_SEND | FI_RECV)) {
-		KUNIT_EXPECT_EQ(test, fi_tinject(ep, buf, 8, 0, 1),
-				-ESHUTDOWN);
-		KUNIT_EXPECT_EQ(test, fi_trecv(ep, buf, 8, NULL, 0, 1, 0, NULL),
-				-ESHUTDOWN);
+		KUNIT_EXPECT_EQ(test, fi_tinject(ep, buf, 8, 0, 1), -ESHUTDOWN);
+		KUNIT_EXPECT_EQ(test, fi_trecv(ep, buf, 8, NULL, 0, 1, 0, NULL), -ESHUTDOWN);
 	}
 }
 
@@ -169,8 +164,7 @@ static void counters_have_counted_what_is_unsignaled(struct kunit *test)
 
 	if (!info->domain_attr->cntr_cnt || !has_drain(test))
 		return;
-	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr, &cntr,
-					   NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr, &cntr, NULL), 0);
 	vt_adopt(test, &cntr->fid);
 	vt_end_queues(test, &end, info, &vt_default_kind);
 	end.ep = vt_ep(test, info);
@@ -199,8 +193,7 @@ static int post_until_refused(void *arg)
 	ssize_t ret;
 
 	do {
-		ret = fi_recv(poster->ep, poster->buf, 8, NULL, 0,
-			      conf_queue_ctx(poster->queue));
+		ret = fi_recv(poster->ep, poster->buf, 8, NULL, 0, conf_queue_ctx(poster->queue));
 		poster->posted += !ret;
 		if (poster->posted == DEPTH / 2)
 			complete_all(&poster->begun);
@@ -229,8 +222,7 @@ static void threads_that_post_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, -1), 0);
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, thread), -ESHUTDOWN);
 	KUNIT_EXPECT_GE(test, poster->posted, DEPTH / 2);
-	KUNIT_EXPECT_EQ(test, atomic_read(&poster->queue->failed),
-			poster->posted);
+	KUNIT_EXPECT_EQ(test, atomic_read(&poster->queue->failed), poster->posted);
 	conf_queue_check(test, poster->queue);
 }
 
@@ -309,15 +301,13 @@ static void nobody_reaches_a_drained_endpoint(struct kunit *test)
 	u8 *buf = vt_buf(test, 64);
 	int ret;
 
-	if (!conf_has(test, FI_RMA | FI_WRITE | FI_REMOTE_WRITE) ||
-	    !has_drain(test))
+	if (!conf_has(test, FI_RMA | FI_WRITE | FI_REMOTE_WRITE) || !has_drain(test))
 		return;
 	vt_join(test, &pair, &vt_default_kind);
 	conf_region(test, &region, 64, CONF_ACCESS);
 	memset(buf, 0xff, 64);
 	KUNIT_ASSERT_EQ(test, fi_ep_drain(pair.b.ep, -1), 0);
-	ret = fi_write(pair.a.ep, buf, 64, NULL, 0, region.addr, region.key,
-		       vt_ctx(1));
+	ret = fi_write(pair.a.ep, buf, 64, NULL, 0, region.addr, region.key, vt_ctx(1));
 	if (!ret)
 		vt_failed(test, pair.a.tx);
 	else
@@ -362,19 +352,15 @@ static void regions_stay_bound_and_can_be_closed(struct kunit *test)
 
 static struct kunit_case drain_cases[] = {
 	KUNIT_CASE_PARAM(what_was_posted_has_been_reported, conf_gen_params),
-	KUNIT_CASE_PARAM(what_nobody_reads_goes_with_the_endpoint,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(what_nobody_reads_goes_with_the_endpoint, conf_gen_params),
 	KUNIT_CASE_PARAM(every_callback_has_returned, conf_gen_params),
-	KUNIT_CASE_PARAM(counters_have_counted_what_is_unsignaled,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(counters_have_counted_what_is_unsignaled, conf_gen_params),
 	KUNIT_CASE_PARAM(threads_that_post_are_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(several_wait_for_the_same_drain, conf_gen_params),
 	KUNIT_CASE_PARAM(a_drain_that_is_begun_goes_on, conf_gen_params),
-	KUNIT_CASE_PARAM(a_peer_goes_on_when_a_sender_is_drained,
-			 conf_gen_rdm),
+	KUNIT_CASE_PARAM(a_peer_goes_on_when_a_sender_is_drained, conf_gen_rdm),
 	KUNIT_CASE_PARAM(nobody_reaches_a_drained_endpoint, conf_gen_params),
-	KUNIT_CASE_PARAM(regions_stay_bound_and_can_be_closed,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(regions_stay_bound_and_can_be_closed, conf_gen_params),
 	{}
 };
 

@@ -204,18 +204,14 @@ static const struct cause causes[] = {
 	      EACCES, ECANCELED, EACCES, EACCES, EACCES, EACCES),
 	CAUSE("read beyond the end of a region", read_beyond,
 	      EACCES, ECANCELED, EACCES, EACCES, EACCES, EACCES),
-	CAUSE("write with a key of no region", write_key,
-	      EACCES, 0, 0, 0, EACCES, EACCES),
+	CAUSE("write with a key of no region", write_key, EACCES, 0, 0, 0, EACCES, EACCES),
 	CAUSE("that with ``FI_DELIVERY_COMPLETE``", delivery_key,
 	      NONE, NONE, EACCES, EACCES, EACCES, EACCES),
-	CAUSE("write beyond the end of a region", write_beyond,
-	      EACCES, 0, 0, 0, EACCES, EACCES),
-	CAUSE("write to a region that is to be read", write_right,
-	      EACCES, 0, 0, 0, EACCES, EACCES),
+	CAUSE("write beyond the end of a region", write_beyond, EACCES, 0, 0, 0, EACCES, EACCES),
+	CAUSE("write to a region that is to be read", write_right, EACCES, 0, 0, 0, EACCES, EACCES),
 	CAUSE("receive of a message that is longer", recv_long,
 	      FI_ETRUNC, FI_ETRUNC, FI_ETRUNC, FI_ETRUNC, FI_ETRUNC, FI_ETRUNC),
-	CAUSE("send of that message", sent_long,
-	      EREMOTEIO, 0, 0, 0, 0, 0),
+	CAUSE("send of that message", sent_long, EREMOTEIO, 0, 0, 0, 0, 0),
 	CAUSE("receive, and ``fi_ep_drain()``", recv_drained,
 	      ECANCELED, ECANCELED, ECANCELED, ECANCELED, ECANCELED, ECANCELED),
 	CAUSE("receive, and ``fi_cancel()``", recv_cancelled,
@@ -264,8 +260,7 @@ static int err_of_rxm(const struct fi_info *info, const struct cause *cause, int
 
 	if (!strncmp(prov, "loop", 4) && is_access(cause))
 		return cause->err[LOOP_RDM];
-	if (strncmp(prov, "verbs", 5) ||
-	    (cause->happens != delivery_key && !is_access(cause)))
+	if (strncmp(prov, "verbs", 5) || (cause->happens != delivery_key && !is_access(cause)))
 		return cause->err[TCP_RDM];
 	return err == ECONNRESET ? ECONNRESET : cause->err[conf_is_iwarp(info) ? IWARP : ROCE];
 }
@@ -313,8 +308,7 @@ static void a_refused_access_ends_no_other_operation(struct kunit *test)
 	struct vt_comp comp;
 	int how, i;
 
-	if (!conf_has(test, FI_RMA | FI_READ | FI_REMOTE_READ) ||
-	    !refuses_one(vt_of(test)->info))
+	if (!conf_has(test, FI_RMA | FI_READ | FI_REMOTE_READ) || !refuses_one(vt_of(test)->info))
 		return;
 	conf_join(test, &pair);
 	conf_region(test, &region, LEN, FI_REMOTE_READ);
@@ -373,8 +367,7 @@ static void a_refused_write_ends_no_other_operation(struct kunit *test)
 	struct vt_comp comp;
 	int i;
 
-	if (!conf_has(test, FI_RMA | FI_WRITE | FI_REMOTE_WRITE) ||
-	    !refuses_one(vt_of(test)->info))
+	if (!conf_has(test, FI_RMA | FI_WRITE | FI_REMOTE_WRITE) || !refuses_one(vt_of(test)->info))
 		return;
 	conf_join(test, &pair);
 	conf_region(test, &region, LEN, FI_REMOTE_WRITE);

@@ -63,16 +63,14 @@ static void flood_post(struct kunit *test, struct flood *flood)
 
 	for (; flood->posted < NR_WRITES; flood->posted += !ret) {
 		if (recv && flood->recvs == flood->posted) {
-			ret = fi_recv(pair->b.ep, flood->buf + 8, 8, NULL, 0,
-				      NULL);
+			ret = fi_recv(pair->b.ep, flood->buf + 8, 8, NULL, 0, NULL);
 			if (ret)
 				break;
 			flood->recvs++;
 		}
 		reap(test, pair->a.tx);
-		ret = fi_writedata(pair->a.ep, flood->buf, 8, NULL,
-				   flood->posted, 0, flood->region.addr,
-				   flood->region.key, NULL);
+		ret = fi_writedata(pair->a.ep, flood->buf, 8, NULL, flood->posted, 0,
+				   flood->region.addr, flood->region.key, NULL);
 		if (ret)
 			break;
 	}
@@ -102,16 +100,14 @@ static void every_write_with_data_is_reported_once(struct kunit *test)
 		flood_post(test, flood);
 		/* All have arrived, and the sender has not heard of it yet */
 		while (flood->posted == i) {
-			KUNIT_ASSERT_EQ(test, vt_wait(flood->pair.a.tx, &comp),
-					1);
+			KUNIT_ASSERT_EQ(test, vt_wait(flood->pair.a.tx, &comp), 1);
 			KUNIT_ASSERT_EQ(test, comp.err, 0);
 			flood_post(test, flood);
 		}
 		KUNIT_ASSERT_EQ_MSG(test, vt_wait(flood->pair.b.rx, &comp), 1,
 				    "%u of %u", i, flood->posted);
 		KUNIT_ASSERT_EQ(test, comp.err, 0);
-		KUNIT_ASSERT_EQ(test, comp.flags, FI_RMA | FI_REMOTE_WRITE |
-						  FI_REMOTE_CQ_DATA);
+		KUNIT_ASSERT_EQ(test, comp.flags, FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA);
 		KUNIT_ASSERT_LT(test, comp.data, NR_WRITES);
 		KUNIT_ASSERT_FALSE(test, __test_and_set_bit(comp.data, seen));
 	}
@@ -153,8 +149,7 @@ static void writes_without_data_are_not_reported(struct kunit *test)
 	struct vt_pair pair = {};
 	u8 *buf = vt_buf(test, 8);
 
-	if (!conf_has(test, FI_RMA | FI_WRITE | FI_REMOTE_WRITE | FI_READ |
-			    FI_REMOTE_READ))
+	if (!conf_has(test, FI_RMA | FI_WRITE | FI_REMOTE_WRITE | FI_READ | FI_REMOTE_READ))
 		return;
 	conf_join(test, &pair);
 	conf_region(test, &region, 8, CONF_ACCESS);
@@ -230,15 +225,12 @@ static void an_atomic_brings_data_as_a_write_does(struct kunit *test)
 	conf_region(test, &region, 8, CONF_ACCESS);
 	remote = (struct fi_rma_ioc) { region.addr, 1, region.key };
 	buf[0] = 5;
-	if (!conf_data(test) || fi_atomicvalid(pair.a.ep, FI_UINT64, FI_SUM,
-					       &count)) {
-		KUNIT_EXPECT_LT(test, fi_atomicmsg(pair.a.ep, &msg,
-						   FI_REMOTE_CQ_DATA), 0);
+	if (!conf_data(test) || fi_atomicvalid(pair.a.ep, FI_UINT64, FI_SUM, &count)) {
+		KUNIT_EXPECT_LT(test, fi_atomicmsg(pair.a.ep, &msg, FI_REMOTE_CQ_DATA), 0);
 		return;
 	}
 	recv_for_write(test, &pair.b, (u8 *)(buf + 1));
-	KUNIT_ASSERT_EQ(test, fi_atomicmsg(pair.a.ep, &msg, FI_COMPLETION |
-					   FI_REMOTE_CQ_DATA), 0);
+	KUNIT_ASSERT_EQ(test, fi_atomicmsg(pair.a.ep, &msg, FI_COMPLETION | FI_REMOTE_CQ_DATA), 0);
 	vt_done(test, pair.a.tx, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, vt_wait(pair.b.rx, &comp), 1);
 	KUNIT_EXPECT_EQ(test, comp.data, conf_data(test));
@@ -254,8 +246,7 @@ static struct fid_cntr *open_cntr(struct kunit *test)
 	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
 	struct fid_cntr *cntr;
 
-	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr, &cntr,
-					   NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr, &cntr, NULL), 0);
 	vt_adopt(test, &cntr->fid);
 	return cntr;
 }
@@ -273,8 +264,7 @@ static int reg_event(struct kunit *test, struct conf_region *region)
 
 	region->buf = vt_buf(test, 64);
 	iov = (struct kvec) { region->buf, 64 };
-	ret = fi_mr_regattr(vt_of(test)->domain, &attr, FI_RMA_EVENT,
-			    &region->mr);
+	ret = fi_mr_regattr(vt_of(test)->domain, &attr, FI_RMA_EVENT, &region->mr);
 	if (ret)
 		return ret;
 	vt_adopt(test, &region->mr->fid);
@@ -283,14 +273,12 @@ static int reg_event(struct kunit *test, struct conf_region *region)
 	return 0;
 }
 
-static void write_byte(struct kunit *test, struct vt_pair *pair,
-		       const struct conf_region *region)
+static void write_byte(struct kunit *test, struct vt_pair *pair, const struct conf_region *region)
 {
 	u8 *buf = vt_buf(test, 1);
 
-	KUNIT_ASSERT_EQ(test, fi_write(pair->a.ep, buf, 1, NULL, 0,
-				       region->addr, region->key, vt_ctx(1)),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_write(pair->a.ep, buf, 1, NULL, 0, region->addr, region->key,
+				       vt_ctx(1)), 0);
 	vt_done(test, pair->a.tx, vt_ctx(1));
 }
 
@@ -314,10 +302,8 @@ static void a_region_counts_its_accesses_if_claimed(struct kunit *test)
 	vt_close(test, &counted.mr->fid);
 	cntr = open_cntr(test);
 	KUNIT_ASSERT_EQ(test, reg_event(test, &counted), 0);
-	KUNIT_ASSERT_EQ(test, fi_mr_bind(counted.mr, &cntr->fid,
-					 FI_REMOTE_WRITE), 0);
-	KUNIT_EXPECT_EQ(test, fi_mr_bind(counted.mr, &cntr->fid,
-					 FI_REMOTE_WRITE), -EINVAL);
+	KUNIT_ASSERT_EQ(test, fi_mr_bind(counted.mr, &cntr->fid, FI_REMOTE_WRITE), 0);
+	KUNIT_EXPECT_EQ(test, fi_mr_bind(counted.mr, &cntr->fid, FI_REMOTE_WRITE), -EINVAL);
 	conf_region(test, &other, 64, CONF_ACCESS);
 	for (i = 0; i < 3; i++)
 		write_byte(test, &pair, &counted);
@@ -355,13 +341,11 @@ static void default_done(struct fid_ep *ep, const struct fi_done_entry *entry)
 	conf_queue_leave(defaults->queue);
 }
 
-static void wait_default(struct kunit *test, struct defaults *defaults,
-			 int calls)
+static void wait_default(struct kunit *test, struct defaults *defaults, int calls)
 {
 	unsigned long limit = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
 
-	while (atomic_read(&defaults->calls) < calls &&
-	       time_before(jiffies, limit)) {
+	while (atomic_read(&defaults->calls) < calls && time_before(jiffies, limit)) {
 		conf_queue_read(defaults->queue, 1);
 		wait_event_timeout(defaults->queue->wait,
 				   atomic_read(&defaults->calls) >= calls, 1);
@@ -414,12 +398,10 @@ static void check_default(struct kunit *test, const struct vt_kind *kind)
 	KUNIT_EXPECT_EQ(test, defaults->entry.len, 5);
 	KUNIT_EXPECT_EQ(test, defaults->entry.err, 0);
 	/* A write of the peer's */
-	if (has_data(test) &&
-	    !(vt_of(test)->info->mode & FI_RX_CQ_DATA)) {
+	if (has_data(test) && !(vt_of(test)->info->mode & FI_RX_CQ_DATA)) {
 		conf_region(test, &region, 8, CONF_ACCESS);
-		KUNIT_ASSERT_EQ(test, fi_writedata(pair.b.ep, buf, 8, NULL, 9,
-						   0, region.addr, region.key,
-						   vt_ctx(1)), 0);
+		KUNIT_ASSERT_EQ(test, fi_writedata(pair.b.ep, buf, 8, NULL, 9, 0, region.addr,
+						   region.key, vt_ctx(1)), 0);
 		wait_default(test, defaults, 2);
 		KUNIT_EXPECT_EQ(test, defaults->entry.data, 9);
 		KUNIT_EXPECT_EQ(test, defaults->entry.flags, FI_RMA |
@@ -449,19 +431,14 @@ static void what_nobody_asked_for_goes_to_the_default_callback(struct kunit *tes
 }
 
 static struct kunit_case event_cases[] = {
-	KUNIT_CASE_PARAM(every_write_with_data_is_reported_once,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(every_write_with_data_is_reported_once, conf_gen_params),
 	KUNIT_CASE_PARAM(writes_with_data_end_with_their_target, conf_gen_params),
 	KUNIT_CASE_PARAM(writes_with_data_end_with_their_initiator, conf_gen_params),
-	KUNIT_CASE_PARAM(writes_without_data_are_not_reported,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(writes_without_data_are_not_reported, conf_gen_params),
 	KUNIT_CASE_PARAM(a_refused_write_is_not_reported, conf_gen_rdm),
-	KUNIT_CASE_PARAM(an_atomic_brings_data_as_a_write_does,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(a_region_counts_its_accesses_if_claimed,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(what_nobody_asked_for_goes_to_the_default_callback,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(an_atomic_brings_data_as_a_write_does, conf_gen_params),
+	KUNIT_CASE_PARAM(a_region_counts_its_accesses_if_claimed, conf_gen_params),
+	KUNIT_CASE_PARAM(what_nobody_asked_for_goes_to_the_default_callback, conf_gen_params),
 	{}
 };
 

@@ -26,8 +26,7 @@ static const struct {
 	{ "FI_MULTICAST", FI_MULTICAST },
 };
 
-static ssize_t sendmsg(struct vt_end *end, void *buf, size_t len, u64 flags,
-		       unsigned long nr)
+static ssize_t sendmsg(struct vt_end *end, void *buf, size_t len, u64 flags, unsigned long nr)
 {
 	const struct vt_xfer x = { .buf = buf, .len = len, .context = vt_ctx(nr) };
 
@@ -63,17 +62,14 @@ static void check_tx_flag(struct kunit *test, const char *name, u64 flag)
 	vt_join(test, &pair, &vt_default_kind);
 	if (info) {
 		use_flag(test, &pair, flag);
-		KUNIT_EXPECT_EQ_MSG(test, fi_control(&pair.a.ep->fid,
-						     FI_SETOPSFLAG, &arg), 0,
-				    "%s", name);
+		KUNIT_EXPECT_EQ_MSG(test, fi_control(&pair.a.ep->fid, FI_SETOPSFLAG, &arg), 0, "%s",
+				    name);
 	} else {
 		mine->tx_attr->op_flags = flag;
-		KUNIT_EXPECT_EQ_MSG(test, fi_endpoint(vt->domain, mine, &ep,
-						      NULL), -EINVAL, "%s",
+		KUNIT_EXPECT_EQ_MSG(test, fi_endpoint(vt->domain, mine, &ep, NULL), -EINVAL, "%s",
 				    name);
 		mine->tx_attr->op_flags = 0;
-		KUNIT_EXPECT_EQ_MSG(test, fi_control(&pair.a.ep->fid,
-						     FI_SETOPSFLAG, &arg),
+		KUNIT_EXPECT_EQ_MSG(test, fi_control(&pair.a.ep->fid, FI_SETOPSFLAG, &arg),
 				    -FI_EBADFLAGS, "%s", name);
 		KUNIT_EXPECT_EQ_MSG(test, sendmsg(&pair.a, NULL, 0, flag, 0),
 				    -FI_EBADFLAGS, "%s", name);
@@ -107,8 +103,7 @@ static void default_flags_of_receives_are_told_truly(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(flags); i++) {
 		ret = conf_with_flags(test, 0, flags[i]) ? 0 : -FI_EBADFLAGS;
 		arg = FI_RECV | flags[i];
-		KUNIT_EXPECT_EQ(test, fi_control(&end.ep->fid, FI_SETOPSFLAG,
-						 &arg), ret);
+		KUNIT_EXPECT_EQ(test, fi_control(&end.ep->fid, FI_SETOPSFLAG, &arg), ret);
 		KUNIT_EXPECT_EQ(test, fi_recvmsg(end.ep, &msg, flags[i]), ret);
 	}
 	KUNIT_EXPECT_NOT_NULL(test, conf_with_flags(test, 0, FI_COMPLETION));
@@ -184,12 +179,10 @@ static void unknown_flags_are_refused(struct kunit *test)
 
 	conf_join(test, &pair);
 	for (i = 0; i < ARRAY_SIZE(unknown); i++) {
-		KUNIT_EXPECT_EQ_MSG(test, fi_sendmsg(pair.a.ep, &msg,
-						     unknown[i]),
-				    -FI_EBADFLAGS, "%#llx", unknown[i]);
-		KUNIT_EXPECT_EQ_MSG(test, fi_recvmsg(pair.a.ep, &msg,
-						     unknown[i]),
-				    -FI_EBADFLAGS, "%#llx", unknown[i]);
+		KUNIT_EXPECT_EQ_MSG(test, fi_sendmsg(pair.a.ep, &msg, unknown[i]), -FI_EBADFLAGS,
+				    "%#llx", unknown[i]);
+		KUNIT_EXPECT_EQ_MSG(test, fi_recvmsg(pair.a.ep, &msg, unknown[i]), -FI_EBADFLAGS,
+				    "%#llx", unknown[i]);
 	}
 	if (!vt_is_rdm(vt_of(test)->info))
 		KUNIT_EXPECT_EQ(test, fi_shutdown(pair.a.ep, 1), -FI_EBADFLAGS);
@@ -353,8 +346,7 @@ static void more_is_a_hint_that_loses_nothing(struct kunit *test)
 
 	conf_shallow(test, 32);
 	conf_join(test, &pair);
-	n = min(vt_of(test)->info->tx_attr->size,
-		vt_of(test)->info->rx_attr->size);
+	n = min(vt_of(test)->info->tx_attr->size, vt_of(test)->info->rx_attr->size);
 	out = vt_buf(test, n * sizeof(*out));
 	in = vt_buf(test, n * sizeof(*in));
 	for (i = 0; i < n; i++)
@@ -362,8 +354,7 @@ static void more_is_a_hint_that_loses_nothing(struct kunit *test)
 	for (i = 0; i < n; i++) {
 		out[i] = 7 * i;
 		flags = FI_COMPLETION | (i < n - 1 ? FI_MORE : 0);
-		KUNIT_ASSERT_EQ(test, sendmsg(&pair.a, &out[i], sizeof(*out),
-					      flags, i), 0);
+		KUNIT_ASSERT_EQ(test, sendmsg(&pair.a, &out[i], sizeof(*out), flags, i), 0);
 	}
 	for (i = 0; i < n; i++) {
 		vt_done(test, pair.a.tx, vt_ctx(i));
@@ -500,24 +491,19 @@ static void pairs_of_flags_act_together(struct kunit *test)
 }
 
 static struct kunit_case flags_cases[] = {
-	KUNIT_CASE_PARAM(default_flags_work_if_and_only_if_claimed,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(default_flags_of_receives_are_told_truly,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(default_flags_work_if_and_only_if_claimed, conf_gen_params),
+	KUNIT_CASE_PARAM(default_flags_of_receives_are_told_truly, conf_gen_params),
 	KUNIT_CASE_PARAM(default_flags_act_and_can_be_read_back, conf_gen_params),
 	KUNIT_CASE_PARAM(bad_default_flags_are_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(unknown_flags_are_refused, conf_gen_params),
-	KUNIT_CASE_PARAM(a_buffer_is_free_when_its_send_completes,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(a_transmitted_message_arrives_without_its_sender,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_buffer_is_free_when_its_send_completes, conf_gen_params),
+	KUNIT_CASE_PARAM(a_transmitted_message_arrives_without_its_sender, conf_gen_params),
 	KUNIT_CASE_PARAM(a_delivered_message_has_arrived, conf_gen_params),
 	KUNIT_CASE_PARAM(a_delivered_message_may_be_of_many_buffers, conf_gen_params),
 	KUNIT_CASE_PARAM(only_chosen_operations_complete, conf_gen_params),
 	KUNIT_CASE_PARAM(more_is_a_hint_that_loses_nothing, conf_gen_params),
 	KUNIT_CASE_PARAM(pairs_of_flags_act_together, conf_gen_params),
-	KUNIT_CASE_PARAM(a_fence_is_known_to_who_claims_an_order,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_fence_is_known_to_who_claims_an_order, conf_gen_params),
 	{}
 };
 

@@ -115,8 +115,7 @@ static void echo_handler(struct fid_cq *cq, void *context)
 		complete(&echo->done);
 }
 
-static struct vt_cq *echo_cq(struct kunit *test, struct echo *echo,
-			     enum fi_comp_ctx ctx)
+static struct vt_cq *echo_cq(struct kunit *test, struct echo *echo, enum fi_comp_ctx ctx)
 {
 	struct vt_cq *vcq = vt_buf(test, sizeof(*vcq));
 	struct fi_cq_attr attr = {
@@ -126,8 +125,7 @@ static struct vt_cq *echo_cq(struct kunit *test, struct echo *echo,
 		.handler	= echo_handler,
 	};
 
-	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &vcq->cq,
-					 echo), 0);
+	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &vcq->cq, echo), 0);
 	vt_adopt(test, &vcq->cq->fid);
 	vcq->kind = &kinds[0];
 	return vcq;
@@ -195,8 +193,7 @@ static int accept_request(struct acceptor *acceptor, struct fid_eq *eq)
 		return ret;
 	ret = fi_ep_bind(acceptor->ep, &eq->fid, 0);
 	if (!ret)
-		ret = fi_ep_bind(acceptor->ep, &acceptor->cq->fid,
-				 FI_TRANSMIT | FI_RECV);
+		ret = fi_ep_bind(acceptor->ep, &acceptor->cq->fid, FI_TRANSMIT | FI_RECV);
 	if (!ret)
 		ret = fi_enable(acceptor->ep);
 	if (!ret)
@@ -229,8 +226,7 @@ static void accept_handler(struct fid_eq *eq, void *context)
 	}
 }
 
-static struct fid_eq *handled_eq(struct kunit *test,
-				 struct acceptor *acceptor)
+static struct fid_eq *handled_eq(struct kunit *test, struct acceptor *acceptor)
 {
 	struct fi_eq_attr attr = {
 		.wait_obj	= FI_WAIT_CALLBACK,
@@ -238,8 +234,7 @@ static struct fid_eq *handled_eq(struct kunit *test,
 	};
 	struct fid_eq *eq;
 
-	KUNIT_ASSERT_EQ(test, fi_eq_open(vt_of(test)->fabric, &attr, &eq,
-					 acceptor), 0);
+	KUNIT_ASSERT_EQ(test, fi_eq_open(vt_of(test)->fabric, &attr, &eq, acceptor), 0);
 	vt_adopt(test, &eq->fid);
 	return eq;
 }
@@ -286,15 +281,12 @@ static void a_handled_event_queue_cannot_be_slept_on(struct kunit *test)
 	vt_open_info(test, vt_of(test)->info);
 	eq = handled_eq(test, acceptor);
 
-	KUNIT_EXPECT_EQ(test, fi_eq_sread(eq, &type, &event, sizeof(event), 0,
-					  0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_eq_read(eq, &type, &event, sizeof(event), 0),
-			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_eq_sread(eq, &type, &event, sizeof(event), 0, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_eq_read(eq, &type, &event, sizeof(event), 0), -EAGAIN);
 }
 
 static struct kunit_case handler_cases[] = {
-	KUNIT_CASE_PARAM(a_handler_is_not_called_again_before_the_queue_was_empty,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_handler_is_not_called_again_before_the_queue_was_empty, conf_gen_params),
 	KUNIT_CASE_PARAM(a_handler_is_called_again_after_the_queue_was_empty, conf_gen_params),
 	KUNIT_CASE_PARAM(a_handler_may_read_send_and_receive, conf_gen_params),
 	KUNIT_CASE_PARAM(an_event_handler_may_accept, conf_gen_msg),

@@ -67,8 +67,7 @@ static void capabilities_are_found_if_and_only_if_claimed(struct kunit *test)
 			KUNIT_EXPECT_EQ_MSG(test, ret, caps & ~claimed ?
 					    -ENODATA : 0, "caps %#llx", caps);
 		else
-			KUNIT_EXPECT_TRUE_MSG(test, !ret ||
-					      (ret == -ENODATA && caps & ~claimed),
+			KUNIT_EXPECT_TRUE_MSG(test, !ret || (ret == -ENODATA && caps & ~claimed),
 					      "caps %#llx: %d", caps, ret);
 		if (!ret)
 			KUNIT_EXPECT_EQ(test, info->caps & caps, caps);
@@ -105,8 +104,7 @@ static u64 *at(struct fi_info *info, const struct field *field)
 	return attr + field->offset;
 }
 
-static int ask_for(struct kunit *test, const struct field *field, u64 value,
-		   struct fi_info **info)
+static int ask_for(struct kunit *test, const struct field *field, u64 value, struct fi_info **info)
 {
 	struct fi_info *hints = fi_dupinfo(test->param_value);
 	int ret;
@@ -133,11 +131,9 @@ static void orders_are_found_if_and_only_if_claimed(struct kunit *test)
 	for (f = 0; f < ARRAY_SIZE(fields); f++) {
 		claimed = *at(vt_of(test)->info, &fields[f]);
 		for (i = 0; i < ARRAY_SIZE(orders); i++)
-			KUNIT_EXPECT_EQ_MSG(test, ask_for(test, &fields[f],
-							  orders[i], &info),
-					    orders[i] & ~claimed ? -ENODATA : 0,
-					    "%s %#llx", fields[f].name,
-					    orders[i]);
+			KUNIT_EXPECT_EQ_MSG(test, ask_for(test, &fields[f], orders[i], &info),
+					    orders[i] & ~claimed ? -ENODATA : 0, "%s %#llx",
+					    fields[f].name, orders[i]);
 	}
 }
 
@@ -146,12 +142,9 @@ static const struct field side_numbers[] = {
 	FIELD("tx size", tx_attr, fi_tx_attr, size),
 	FIELD("tx iov_limit", tx_attr, fi_tx_attr, iov_limit),
 	FIELD("tx rma_iov_limit", tx_attr, fi_tx_attr, rma_iov_limit),
-	FIELD("tx rma_read_iov_limit", tx_attr, fi_tx_attr,
-	      rma_read_iov_limit),
-	FIELD("tx rma_write_iov_limit", tx_attr, fi_tx_attr,
-	      rma_write_iov_limit),
-	FIELD("rx total_buffered_recv", rx_attr, fi_rx_attr,
-	      total_buffered_recv),
+	FIELD("tx rma_read_iov_limit", tx_attr, fi_tx_attr, rma_read_iov_limit),
+	FIELD("tx rma_write_iov_limit", tx_attr, fi_tx_attr, rma_write_iov_limit),
+	FIELD("rx total_buffered_recv", rx_attr, fi_rx_attr, total_buffered_recv),
 	FIELD("rx size", rx_attr, fi_rx_attr, size),
 	FIELD("rx iov_limit", rx_attr, fi_rx_attr, iov_limit),
 };
@@ -169,20 +162,15 @@ static const struct field other_numbers[] = {
 	FIELD("domain ep_cnt", domain_attr, fi_domain_attr, ep_cnt),
 	FIELD("domain tx_ctx_cnt", domain_attr, fi_domain_attr, tx_ctx_cnt),
 	FIELD("domain rx_ctx_cnt", domain_attr, fi_domain_attr, rx_ctx_cnt),
-	FIELD("domain max_ep_tx_ctx", domain_attr, fi_domain_attr,
-	      max_ep_tx_ctx),
-	FIELD("domain max_ep_rx_ctx", domain_attr, fi_domain_attr,
-	      max_ep_rx_ctx),
-	FIELD("domain max_ep_stx_ctx", domain_attr, fi_domain_attr,
-	      max_ep_stx_ctx),
-	FIELD("domain max_ep_srx_ctx", domain_attr, fi_domain_attr,
-	      max_ep_srx_ctx),
+	FIELD("domain max_ep_tx_ctx", domain_attr, fi_domain_attr, max_ep_tx_ctx),
+	FIELD("domain max_ep_rx_ctx", domain_attr, fi_domain_attr, max_ep_rx_ctx),
+	FIELD("domain max_ep_stx_ctx", domain_attr, fi_domain_attr, max_ep_stx_ctx),
+	FIELD("domain max_ep_srx_ctx", domain_attr, fi_domain_attr, max_ep_srx_ctx),
 	FIELD("domain cntr_cnt", domain_attr, fi_domain_attr, cntr_cnt),
 	FIELD("domain mr_cnt", domain_attr, fi_domain_attr, mr_cnt),
 	FIELD("domain mr_iov_limit", domain_attr, fi_domain_attr, mr_iov_limit),
 	FIELD("domain max_err_data", domain_attr, fi_domain_attr, max_err_data),
-	FIELD("domain max_ep_auth_key", domain_attr, fi_domain_attr,
-	      max_ep_auth_key),
+	FIELD("domain max_ep_auth_key", domain_attr, fi_domain_attr, max_ep_auth_key),
 };
 
 /* The largest that can be asked for; what the case was given, at least */
@@ -191,8 +179,7 @@ static u64 limit_of(struct kunit *test, const struct field *field)
 	u64 good = *at(vt_of(test)->info, field), bad = good + 1, middle;
 	struct fi_info *info;
 
-	while (bad > good && bad < U64_MAX / 2 &&
-	       !ask_for(test, field, bad, &info)) {
+	while (bad > good && bad < U64_MAX / 2 && !ask_for(test, field, bad, &info)) {
 		good = bad;
 		bad *= 2;
 	}
@@ -206,8 +193,7 @@ static u64 limit_of(struct kunit *test, const struct field *field)
 	return good;
 }
 
-static void check_numbers(struct kunit *test, const struct field *field,
-			  const struct field *end)
+static void check_numbers(struct kunit *test, const struct field *field, const struct field *end)
 {
 	struct fi_info *info;
 	u64 limit;
@@ -216,26 +202,22 @@ static void check_numbers(struct kunit *test, const struct field *field,
 		limit = limit_of(test, field);
 		KUNIT_ASSERT_EQ_MSG(test, ask_for(test, field, limit, &info), 0,
 				    "%s %llu", field->name, limit);
-		KUNIT_EXPECT_GE_MSG(test, *at(info, field), limit, "%s",
-				    field->name);
+		KUNIT_EXPECT_GE_MSG(test, *at(info, field), limit, "%s", field->name);
 		if (limit == U64_MAX)
 			continue;
-		KUNIT_EXPECT_EQ_MSG(test, ask_for(test, field, limit + 1,
-						  &info), -ENODATA, "%s %llu",
-				    field->name, limit + 1);
+		KUNIT_EXPECT_EQ_MSG(test, ask_for(test, field, limit + 1, &info), -ENODATA,
+				    "%s %llu", field->name, limit + 1);
 	}
 }
 
 static void sizes_of_sides_can_be_asked_for_up_to_a_limit(struct kunit *test)
 {
-	check_numbers(test, side_numbers,
-		      side_numbers + ARRAY_SIZE(side_numbers));
+	check_numbers(test, side_numbers, side_numbers + ARRAY_SIZE(side_numbers));
 }
 
 static void other_numbers_can_be_asked_for_up_to_a_limit(struct kunit *test)
 {
-	check_numbers(test, other_numbers,
-		      other_numbers + ARRAY_SIZE(other_numbers));
+	check_numbers(test, other_numbers, other_numbers + ARRAY_SIZE(other_numbers));
 }
 
 /* Deep enough to show that it works, not so deep as to use up the memory */
@@ -254,14 +236,12 @@ static void open_asked_for(struct kunit *test, const struct field *field)
 
 	if (limit < U64_MAX) {
 		*at(vt->info, field) = limit + 1;
-		KUNIT_EXPECT_EQ_MSG(test, fi_endpoint(vt->domain, vt->info, &ep,
-						      NULL), -EINVAL,
+		KUNIT_EXPECT_EQ_MSG(test, fi_endpoint(vt->domain, vt->info, &ep, NULL), -EINVAL,
 				    "%s %llu", field->name, limit + 1);
 	}
 }
 
-static void open_each(struct kunit *test, const struct field *field,
-		      const struct field *end)
+static void open_each(struct kunit *test, const struct field *field, const struct field *end)
 {
 	struct vt *vt = vt_of(test);
 	u64 was;
@@ -312,9 +292,8 @@ static void weaker_models_are_enough(struct kunit *test)
 		weaker |= threads[i] == mine;
 		hints = conf_ask(test);
 		hints->domain_attr->threading = threads[i];
-		KUNIT_EXPECT_EQ_MSG(test, conf_getinfo(test, hints, &info),
-				    weaker ? 0 : -ENODATA, "threading %d",
-				    threads[i]);
+		KUNIT_EXPECT_EQ_MSG(test, conf_getinfo(test, hints, &info), weaker ? 0 : -ENODATA,
+				    "threading %d", threads[i]);
 	}
 	hints = conf_ask(test);
 	hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
@@ -335,8 +314,7 @@ static void stronger_models_are_found_if_and_only_if_claimed(struct kunit *test)
 	hints = conf_ask(test);
 	hints->domain_attr->control_progress = FI_PROGRESS_AUTO;
 	KUNIT_EXPECT_EQ(test, conf_getinfo(test, hints, &info),
-			mine->control_progress == FI_PROGRESS_AUTO ? 0 :
-								     -ENODATA);
+			mine->control_progress == FI_PROGRESS_AUTO ? 0 : -ENODATA);
 	hints = conf_ask(test);
 	hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
 	KUNIT_EXPECT_EQ(test, conf_getinfo(test, hints, &info),
@@ -358,23 +336,15 @@ static void other_types_and_formats_are_not_given(struct kunit *test)
 }
 
 static struct kunit_case hints_cases[] = {
-	KUNIT_CASE_PARAM(capabilities_are_found_if_and_only_if_claimed,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(orders_are_found_if_and_only_if_claimed,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(sizes_of_sides_can_be_asked_for_up_to_a_limit,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(other_numbers_can_be_asked_for_up_to_a_limit,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(transmit_sides_are_what_can_be_asked_for,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(receive_sides_are_what_can_be_asked_for,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(capabilities_are_found_if_and_only_if_claimed, conf_gen_params),
+	KUNIT_CASE_PARAM(orders_are_found_if_and_only_if_claimed, conf_gen_params),
+	KUNIT_CASE_PARAM(sizes_of_sides_can_be_asked_for_up_to_a_limit, conf_gen_params),
+	KUNIT_CASE_PARAM(other_numbers_can_be_asked_for_up_to_a_limit, conf_gen_params),
+	KUNIT_CASE_PARAM(transmit_sides_are_what_can_be_asked_for, conf_gen_params),
+	KUNIT_CASE_PARAM(receive_sides_are_what_can_be_asked_for, conf_gen_params),
 	KUNIT_CASE_PARAM(weaker_models_are_enough, conf_gen_params),
-	KUNIT_CASE_PARAM(stronger_models_are_found_if_and_only_if_claimed,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(other_types_and_formats_are_not_given,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(stronger_models_are_found_if_and_only_if_claimed, conf_gen_params),
+	KUNIT_CASE_PARAM(other_types_and_formats_are_not_given, conf_gen_params),
 	{}
 };
 

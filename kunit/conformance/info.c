@@ -35,18 +35,15 @@ static void an_answer_is_whole(struct kunit *test)
 
 	if (!vt_is_rdm(info))
 		KUNIT_EXPECT_EQ(test, info->ep_attr->type, FI_EP_MSG);
-	KUNIT_EXPECT_TRUE(test, info->caps & (FI_MSG | FI_RMA | FI_TAGGED |
-					      FI_ATOMIC));
+	KUNIT_EXPECT_TRUE(test, info->caps & (FI_MSG | FI_RMA | FI_TAGGED | FI_ATOMIC));
 	KUNIT_EXPECT_EQ(test, info->mode & ~CONF_MODE, 0);
 	KUNIT_EXPECT_EQ(test, info->domain_attr->mr_mode & ~CONF_MR_MODE, 0);
 	KUNIT_EXPECT_NE(test, info->addr_format, FI_FORMAT_UNSPEC);
 	KUNIT_EXPECT_NOT_NULL(test, info->src_addr);
 	KUNIT_EXPECT_NE(test, info->ep_attr->protocol, FI_PROTO_UNSPEC);
 	KUNIT_EXPECT_NE(test, info->domain_attr->threading, FI_THREAD_UNSPEC);
-	KUNIT_EXPECT_NE(test, info->domain_attr->data_progress,
-			FI_PROGRESS_UNSPEC);
-	KUNIT_EXPECT_NE(test, info->domain_attr->control_progress,
-			FI_PROGRESS_UNSPEC);
+	KUNIT_EXPECT_NE(test, info->domain_attr->data_progress, FI_PROGRESS_UNSPEC);
+	KUNIT_EXPECT_NE(test, info->domain_attr->control_progress, FI_PROGRESS_UNSPEC);
 	KUNIT_EXPECT_NE(test, info->domain_attr->resource_mgmt, FI_RM_UNSPEC);
 	KUNIT_EXPECT_GT(test, info->tx_attr->size, 0);
 	KUNIT_EXPECT_GT(test, info->rx_attr->size, 0);
@@ -85,8 +82,7 @@ static void each_side_has_the_capabilities_of_the_whole(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, sides & ~info->caps, 0);
 	KUNIT_EXPECT_EQ(test, info->domain_attr->caps & ~info->caps, 0);
-	KUNIT_EXPECT_EQ(test, info->caps & ~(sides | info->domain_attr->caps),
-			0);
+	KUNIT_EXPECT_EQ(test, info->caps & ~(sides | info->domain_attr->caps), 0);
 	KUNIT_EXPECT_EQ(test, info->tx_attr->mode & ~info->mode, 0);
 	KUNIT_EXPECT_EQ(test, info->rx_attr->mode & ~info->mode, 0);
 }
@@ -100,8 +96,7 @@ static void its_names_find_it(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, hints);
 	vt_free_later(test, hints);
-	hints->fabric_attr->prov_name = kstrdup(mine->fabric_attr->prov_name,
-						GFP_KERNEL);
+	hints->fabric_attr->prov_name = kstrdup(mine->fabric_attr->prov_name, GFP_KERNEL);
 	hints->fabric_attr->name = kstrdup(mine->fabric_attr->name, GFP_KERNEL);
 	hints->domain_attr->name = kstrdup(mine->domain_attr->name, GFP_KERNEL);
 
@@ -126,8 +121,7 @@ static void other_names_find_nothing(struct kunit *test)
 		*name = kstrdup("no_such_name", GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, *name);
 
-		KUNIT_EXPECT_EQ_MSG(test, conf_getinfo(test, hints, &info),
-				    -ENODATA, "name %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, conf_getinfo(test, hints, &info), -ENODATA, "name %d", i);
 	}
 }
 
@@ -140,8 +134,7 @@ static bool as_text(const struct fi_info *info, char *text, size_t len)
 	if (sa->sa_family != AF_INET && sa->sa_family != AF_INET6)
 		return false;
 	if (sa->sa_family == AF_INET6 && sin6->sin6_scope_id)
-		snprintf(text, len, "%pI6c%%%u", &sin6->sin6_addr,
-			 sin6->sin6_scope_id);
+		snprintf(text, len, "%pI6c%%%u", &sin6->sin6_addr, sin6->sin6_scope_id);
 	else
 		snprintf(text, len, "%pISc", sa);
 	return true;
@@ -155,8 +148,7 @@ static __be16 port_of(const void *addr)
 	return sin->sin_family == AF_INET ? sin->sin_port : sin6->sin6_port;
 }
 
-static struct fi_info *by_address(struct kunit *test, const char *node,
-				  u64 flags)
+static struct fi_info *by_address(struct kunit *test, const char *node, u64 flags)
 {
 	const struct fi_info *mine = vt_of(test)->info;
 	struct fi_info *hints = conf_hints_new(mine->ep_attr->type), *info;
@@ -164,8 +156,7 @@ static struct fi_info *by_address(struct kunit *test, const char *node,
 	KUNIT_ASSERT_NOT_NULL(test, hints);
 	vt_free_later(test, hints);
 	hints->domain_attr->name = kstrdup(mine->domain_attr->name, GFP_KERNEL);
-	hints->fabric_attr->prov_name = kstrdup(mine->fabric_attr->prov_name,
-						GFP_KERNEL);
+	hints->fabric_attr->prov_name = kstrdup(mine->fabric_attr->prov_name, GFP_KERNEL);
 	KUNIT_ASSERT_EQ_MSG(test, fi_getinfo(VT_API, node, 4711, flags, hints,
 					     &info), 0, "%s", node);
 	vt_free_later(test, info);
@@ -207,8 +198,7 @@ static void what_a_client_cannot_follow_is_not_asked_of_it(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, info->rx_attr->mode, 0);
 		KUNIT_EXPECT_EQ(test, info->tx_attr->mode, 0);
 	} else {
-		KUNIT_EXPECT_NE(test, hints->domain_attr->mode |
-				vt_of(test)->info->mode, 0);
+		KUNIT_EXPECT_NE(test, hints->domain_attr->mode | vt_of(test)->info->mode, 0);
 	}
 
 	hints = conf_ask(test);
@@ -216,8 +206,7 @@ static void what_a_client_cannot_follow_is_not_asked_of_it(struct kunit *test)
 	if (!conf_getinfo(test, hints, &info))
 		KUNIT_EXPECT_EQ(test, info->domain_attr->mr_mode, 0);
 	else
-		KUNIT_EXPECT_NE(test, vt_of(test)->info->domain_attr->mr_mode,
-				0);
+		KUNIT_EXPECT_NE(test, vt_of(test)->info->domain_attr->mr_mode, 0);
 }
 
 /* Without a target's modes a client can still be the active side */
@@ -233,27 +222,20 @@ static void a_client_that_registers_nothing_is_served(struct kunit *test)
 	hints->domain_attr->mr_mode = 0;
 	KUNIT_ASSERT_EQ(test, conf_getinfo(test, hints, &info), 0);
 	KUNIT_EXPECT_EQ(test, info->domain_attr->mr_mode, 0);
-	KUNIT_EXPECT_EQ(test, info->caps & (FI_RMA | FI_ATOMIC |
-					    FI_REMOTE_READ | FI_REMOTE_WRITE),
+	KUNIT_EXPECT_EQ(test, info->caps & (FI_RMA | FI_ATOMIC | FI_REMOTE_READ | FI_REMOTE_WRITE),
 			0);
 }
 
 static struct kunit_case info_cases[] = {
-	KUNIT_CASE_PARAM(an_answer_that_is_asked_for_comes_again,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(an_answer_that_is_asked_for_comes_again, conf_gen_params),
 	KUNIT_CASE_PARAM(an_answer_is_whole, conf_gen_params),
-	KUNIT_CASE_PARAM(what_is_claimed_is_checked_somewhere,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(each_side_has_the_capabilities_of_the_whole,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(what_is_claimed_is_checked_somewhere, conf_gen_params),
+	KUNIT_CASE_PARAM(each_side_has_the_capabilities_of_the_whole, conf_gen_params),
 	KUNIT_CASE_PARAM(its_names_find_it, conf_gen_params),
 	KUNIT_CASE_PARAM(other_names_find_nothing, conf_gen_params),
-	KUNIT_CASE_PARAM(its_address_finds_it_as_source_and_as_peer,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(what_a_client_cannot_follow_is_not_asked_of_it,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(a_client_that_registers_nothing_is_served,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(its_address_finds_it_as_source_and_as_peer, conf_gen_params),
+	KUNIT_CASE_PARAM(what_a_client_cannot_follow_is_not_asked_of_it, conf_gen_params),
+	KUNIT_CASE_PARAM(a_client_that_registers_nothing_is_served, conf_gen_params),
 	{}
 };
 

@@ -18,21 +18,18 @@ static bool key_join(struct kunit *test, struct vt_pair *pair)
 	ret = conf_getinfo(test, hints, &info);
 	if (ret) {
 		KUNIT_EXPECT_EQ(test, ret, -ENODATA);
-		KUNIT_EXPECT_NE(test, vt_of(test)->info->domain_attr->mr_mode,
-				0);
+		KUNIT_EXPECT_NE(test, vt_of(test)->info->domain_attr->mr_mode, 0);
 		return false;
 	}
 	KUNIT_EXPECT_EQ(test, info->domain_attr->mr_mode, 0);
 	vt_of(test)->info = info;
 	conf_join(test, pair);
-	return conf_has(test, FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ |
-			      FI_REMOTE_WRITE);
+	return conf_has(test, FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE);
 }
 
 static int reg(struct kunit *test, u8 *buf, u64 key, struct fid_mr **mr)
 {
-	int ret = fi_mr_reg(vt_of(test)->domain, buf, LEN, CONF_ACCESS, 0, key,
-			    0, mr, NULL);
+	int ret = fi_mr_reg(vt_of(test)->domain, buf, LEN, CONF_ACCESS, 0, key, 0, mr, NULL);
 
 	if (!ret)
 		vt_adopt(test, &(*mr)->fid);
@@ -40,8 +37,7 @@ static int reg(struct kunit *test, u8 *buf, u64 key, struct fid_mr **mr)
 }
 
 /* Its completion says that the target has it, or why not */
-static int write(struct kunit *test, struct vt_pair *pair, u8 *buf, size_t len,
-		 u64 addr, u64 key)
+static int write(struct kunit *test, struct vt_pair *pair, u8 *buf, size_t len, u64 addr, u64 key)
 {
 	const struct kvec kvec = { buf, len };
 	const struct fi_rma_iov rma = { .addr = addr, .len = len, .key = key };
@@ -54,8 +50,7 @@ static int write(struct kunit *test, struct vt_pair *pair, u8 *buf, size_t len,
 	};
 	struct vt_comp comp;
 
-	KUNIT_ASSERT_EQ(test, fi_writemsg(pair->a.ep, &msg, FI_TRANSMIT_COMPLETE),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_writemsg(pair->a.ep, &msg, FI_TRANSMIT_COMPLETE), 0);
 	KUNIT_ASSERT_EQ(test, vt_wait(pair->a.tx, &comp), 1);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
 	return comp.err;
@@ -76,8 +71,7 @@ static void a_region_has_the_key_that_was_asked_for(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fi_mr_key(mr), keys[i]);
 		KUNIT_EXPECT_EQ(test, fi_mr_addr(mr), 0);
 		vt_fill(buf, LEN, i);
-		KUNIT_ASSERT_EQ(test, write(test, &pair, buf, LEN, 0, keys[i]),
-				0);
+		KUNIT_ASSERT_EQ(test, write(test, &pair, buf, LEN, 0, keys[i]), 0);
 		vt_ping(test, &pair.a, &pair.b);
 		KUNIT_EXPECT_TRUE(test, vt_filled(target, LEN, i));
 		vt_close(test, &mr->fid);
@@ -169,9 +163,8 @@ static void keys_are_as_short_as_asked_for(struct kunit *test)
 			if (size == sizeof(u32))
 				KUNIT_EXPECT_LE(test, fi_mr_key(mr), U32_MAX);
 			vt_fill(buf, LEN, k);
-			KUNIT_ASSERT_EQ(test, fi_write(pair.a.ep, buf, LEN, NULL, 0,
-						       fi_mr_addr(mr), fi_mr_key(mr), vt_ctx(1)),
-					0);
+			KUNIT_ASSERT_EQ(test, fi_write(pair.a.ep, buf, LEN, NULL, 0, fi_mr_addr(mr),
+						       fi_mr_key(mr), vt_ctx(1)), 0);
 			vt_done(test, pair.a.tx, vt_ctx(1));
 			vt_ping(test, &pair.a, &pair.b);
 			KUNIT_EXPECT_TRUE(test, vt_filled(target, LEN, k));
@@ -184,10 +177,8 @@ static void keys_are_as_short_as_asked_for(struct kunit *test)
 }
 
 static struct kunit_case key_cases[] = {
-	KUNIT_CASE_PARAM(a_region_has_the_key_that_was_asked_for,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(addresses_count_from_the_begin_of_the_region,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_region_has_the_key_that_was_asked_for, conf_gen_params),
+	KUNIT_CASE_PARAM(addresses_count_from_the_begin_of_the_region, conf_gen_params),
 	KUNIT_CASE_PARAM(a_key_has_one_region_at_a_time, conf_gen_params),
 	KUNIT_CASE_PARAM(a_key_ends_with_its_region, conf_gen_params),
 	KUNIT_CASE_PARAM(keys_are_as_short_as_asked_for, conf_gen_params),

@@ -133,8 +133,7 @@ struct fid_ep *conf_srx(struct kunit *test)
 	struct vt *vt = vt_of(test);
 	struct fid_ep *srx;
 
-	KUNIT_ASSERT_EQ(test, fi_srx_context(vt->domain, vt->info->rx_attr,
-					     &srx, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_srx_context(vt->domain, vt->info->rx_attr, &srx, NULL), 0);
 	vt_adopt(test, &srx->fid);
 	return srx;
 }
@@ -157,8 +156,7 @@ void conf_accept_shared(struct kunit *test, struct vt_pair *pair)
 	vt_event(test, pair->a.eq, FI_CONNECTED, NULL);
 }
 
-bool conf_send_untaken(struct kunit *test, struct fid_ep *ep, const void *buf,
-		       void *context)
+bool conf_send_untaken(struct kunit *test, struct fid_ep *ep, const void *buf, void *context)
 {
 	ssize_t ret = fi_send(ep, buf, 8, NULL, 0, context);
 
@@ -181,8 +179,7 @@ struct fi_info *conf_ask(struct kunit *test)
 	return vt_dup(test, test->param_value);
 }
 
-int conf_getinfo(struct kunit *test, const struct fi_info *hints,
-		 struct fi_info **info)
+int conf_getinfo(struct kunit *test, const struct fi_info *hints, struct fi_info **info)
 {
 	int ret = fi_getinfo(VT_API, NULL, 0, 0, hints, info);
 
@@ -226,8 +223,7 @@ void conf_says(struct kunit *test, struct fid *fid, const char *name, u64 want)
 	KUNIT_EXPECT_EQ_MSG(test, vt_stat(test, fid, name), want, "%s", name);
 }
 
-int conf_reg(struct kunit *test, void *buf, size_t len, u64 access,
-	     struct fid_mr **mr)
+int conf_reg(struct kunit *test, void *buf, size_t len, u64 access, struct fid_mr **mr)
 {
 	static atomic_t next_key = ATOMIC_INIT(1);
 	int ret;
@@ -239,13 +235,11 @@ int conf_reg(struct kunit *test, void *buf, size_t len, u64 access,
 	return ret;
 }
 
-void conf_region(struct kunit *test, struct conf_region *region, size_t len,
-		 u64 access)
+void conf_region(struct kunit *test, struct conf_region *region, size_t len, u64 access)
 {
 	region->buf = vt_buf(test, len);
 	region->len = len;
-	KUNIT_ASSERT_EQ(test, conf_reg(test, region->buf, len, access,
-				       &region->mr), 0);
+	KUNIT_ASSERT_EQ(test, conf_reg(test, region->buf, len, access, &region->mr), 0);
 	region->addr = fi_mr_addr(region->mr);
 	region->key = fi_mr_key(region->mr);
 }

@@ -19,10 +19,8 @@ static void injects_are_as_long_as_claimed(struct kunit *test)
 	buf = vt_buf(test, 2 * (limit + 1));
 	iov = (struct kvec) { buf, limit + 1 };
 
-	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, buf, limit + 1, 0),
-			-EMSGSIZE);
-	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_INJECT),
-			-EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, buf, limit + 1, 0), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_INJECT), -EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, fi_injectdata(pair.a.ep, buf, limit + 1, 0, 0),
 			conf_data(test) ? -EMSGSIZE : -ENOSYS);
 	vt_recv(test, &pair.b, buf + limit + 1, limit + 1, vt_ctx(1));
@@ -34,12 +32,10 @@ static size_t option(struct kunit *test, struct fid *fid, int name)
 {
 	size_t value = 0, len = sizeof(value);
 
-	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, name, &value,
-					&len), 0);
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, name, &value, &len), 0);
 	KUNIT_EXPECT_EQ(test, len, sizeof(value));
 	len = sizeof(value) - 1;
-	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, name, &value,
-					&len), -FI_ETOOSMALL);
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, name, &value, &len), -FI_ETOOSMALL);
 	KUNIT_EXPECT_EQ(test, len, sizeof(value));
 	return value;
 }
@@ -52,22 +48,17 @@ static void options_say_what_the_info_says(struct kunit *test)
 
 	vt_open_info(test, vt_of(test)->info);
 	fid = &vt_ep(test, vt_of(test)->info)->fid;
-	KUNIT_EXPECT_EQ(test, option(test, fid, FI_OPT_MAX_MSG_SIZE),
-			info->ep_attr->max_msg_size);
+	KUNIT_EXPECT_EQ(test, option(test, fid, FI_OPT_MAX_MSG_SIZE), info->ep_attr->max_msg_size);
 	KUNIT_EXPECT_EQ(test, option(test, fid, FI_OPT_INJECT_MSG_SIZE),
 			info->tx_attr->inject_size);
 	if (vt_is_rdm(info))
-		KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT,
-						FI_OPT_CM_DATA_SIZE, &value,
+		KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &value,
 						&len), -ENOPROTOOPT);
 	else
-		KUNIT_EXPECT_GT(test, option(test, fid, FI_OPT_CM_DATA_SIZE),
-				0);
-	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, 0x7fff, &value,
+		KUNIT_EXPECT_GT(test, option(test, fid, FI_OPT_CM_DATA_SIZE), 0);
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, 0x7fff, &value, &len), -ENOPROTOOPT);
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT + 1, FI_OPT_MAX_MSG_SIZE, &value,
 					&len), -ENOPROTOOPT);
-	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT + 1,
-					FI_OPT_MAX_MSG_SIZE, &value, &len),
-			-ENOPROTOOPT);
 	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT, 0x7fff, &value,
 					sizeof(value)), -ENOPROTOOPT);
 }
@@ -82,8 +73,7 @@ static void a_client_may_promise_to_post_in_process_context(struct kunit *test)
 
 	conf_serve(test);
 	fid = &vt_ep(test, vt_of(test)->info)->fid;
-	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP,
-					&value, &len), 0);
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP, &value, &len), 0);
 	KUNIT_EXPECT_EQ(test, value, 0);
 	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP,
 					&value, sizeof(value) - 1), -EINVAL);
@@ -92,8 +82,7 @@ static void a_client_may_promise_to_post_in_process_context(struct kunit *test)
 	fid = &pair.a.ep->fid;
 	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP,
 					&value, sizeof(value)), -FI_EOPBADSTATE);
-	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP,
-					&value, &len), 0);
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP, &value, &len), 0);
 	KUNIT_EXPECT_EQ(test, value, 1);
 	for (i = 0; i < 16; i++) {
 		vt_ping(test, &pair.a, &pair.b);
@@ -151,11 +140,9 @@ static void long_messages_arrive_and_longer_ones_are_refused(struct kunit *test)
 
 	if (limit == SIZE_MAX)
 		return;
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, out, limit + 1, NULL, 0, NULL),
-			-EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, out, limit + 1, NULL, 0, NULL), -EMSGSIZE);
 	/* A receive may be longer than any message, but not than memory */
-	KUNIT_EXPECT_LT(test, fi_recv(pair.a.ep, in, limit + 1, NULL, 0, NULL),
-			0);
+	KUNIT_EXPECT_LT(test, fi_recv(pair.a.ep, in, limit + 1, NULL, 0, NULL), 0);
 	vt_ping(test, &pair.a, &pair.b);
 }
 
@@ -166,20 +153,16 @@ static void an_endpoint_can_be_given_less(struct kunit *test)
 	u8 *buf = vt_buf(test, 2048);
 
 	info->ep_attr->max_msg_size = 1000;
-	info->tx_attr->inject_size = min_t(size_t, 8,
-					   info->tx_attr->inject_size);
+	info->tx_attr->inject_size = min_t(size_t, 8, info->tx_attr->inject_size);
 	conf_join(test, &pair);
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 1001, NULL, 0, NULL),
-			-EMSGSIZE);
-	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, buf,
-					info->tx_attr->inject_size + 1, 0),
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 1001, NULL, 0, NULL), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, buf, info->tx_attr->inject_size + 1, 0),
 			-EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, option(test, &pair.a.ep->fid, FI_OPT_MAX_MSG_SIZE), 1000);
 	KUNIT_EXPECT_EQ(test, option(test, &pair.a.ep->fid, FI_OPT_INJECT_MSG_SIZE),
 			info->tx_attr->inject_size);
 	vt_recv(test, &pair.b, buf + 1000, 1000, vt_ctx(1));
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 1000, NULL, 0, vt_ctx(2)),
-			0);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 1000, NULL, 0, vt_ctx(2)), 0);
 	vt_done(test, pair.b.rx, vt_ctx(1));
 	vt_done(test, pair.a.tx, vt_ctx(2));
 }
@@ -210,14 +193,10 @@ static void lists_are_as_long_as_claimed(struct kunit *test)
 	out = elements(test, buf, max);
 	in = elements(test, to, max);
 
-	KUNIT_EXPECT_EQ(test, fi_recvv(pair.b.ep, in, NULL, rx + 1, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, out, NULL, tx + 1, 0, NULL),
-			-EINVAL);
-	KUNIT_ASSERT_EQ(test, fi_recvv(pair.b.ep, in, NULL, rx, 0, vt_ctx(1)),
-			0);
-	KUNIT_ASSERT_EQ(test, fi_sendv(pair.a.ep, out, NULL, min(tx, rx), 0,
-				       vt_ctx(2)), 0);
+	KUNIT_EXPECT_EQ(test, fi_recvv(pair.b.ep, in, NULL, rx + 1, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, out, NULL, tx + 1, 0, NULL), -EINVAL);
+	KUNIT_ASSERT_EQ(test, fi_recvv(pair.b.ep, in, NULL, rx, 0, vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_sendv(pair.a.ep, out, NULL, min(tx, rx), 0, vt_ctx(2)), 0);
 	vt_done(test, pair.b.rx, vt_ctx(1));
 	vt_done(test, pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_TRUE(test, vt_filled(to, min(tx, rx), 3));
@@ -232,16 +211,13 @@ static void receive_queues_are_as_deep_as_claimed(struct kunit *test)
 	conf_join(test, &pair);
 	for (i = 0; i < size; i++)
 		vt_recv(test, &pair.b, buf, 8, vt_ctx(i));
-	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, buf, 8, NULL, 0, NULL),
-			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, buf, 8, NULL, 0, NULL), -EAGAIN);
 	vt_send(test, &pair.a, buf, 0, vt_ctx(1));
 	vt_done(test, pair.a.tx, vt_ctx(1));
-	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, buf, 8, NULL, 0, NULL),
-			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, buf, 8, NULL, 0, NULL), -EAGAIN);
 	vt_done(test, pair.b.rx, vt_ctx(0));
 	vt_recv(test, &pair.b, buf, 8, vt_ctx(size));
-	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, buf, 8, NULL, 0, NULL),
-			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, buf, 8, NULL, 0, NULL), -EAGAIN);
 	conf_says(test, &pair.b.ep->fid, "rx_again", 3);
 	conf_says(test, &pair.b.ep->fid, "tx_again", 0);
 }
@@ -261,18 +237,14 @@ static void transmit_queues_are_as_deep_as_claimed(struct kunit *test)
 		vt_recv(test, &pair.b, buf, 8, vt_ctx(i));
 		vt_send(test, &pair.a, buf, 8, vt_ctx(i));
 	}
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, NULL),
-			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, NULL), -EAGAIN);
 	for (i = 0; i < size; i++)
 		vt_done(test, pair.b.rx, vt_ctx(i));
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, NULL),
-			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, NULL), -EAGAIN);
 	vt_done(test, pair.a.tx, vt_ctx(0));
 	vt_recv(test, &pair.b, buf, 8, vt_ctx(size));
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, vt_ctx(size)),
-			0);
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, NULL),
-			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, vt_ctx(size)), 0);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, NULL), -EAGAIN);
 	conf_says(test, &pair.a.ep->fid, "tx_again", 3);
 	conf_says(test, &pair.a.ep->fid, "rx_again", 0);
 	for (i = 1; i <= size; i++)
@@ -281,14 +253,12 @@ static void transmit_queues_are_as_deep_as_claimed(struct kunit *test)
 }
 
 /* @other: what it needs beside a completion queue */
-static struct fid_ep *bound_ep(struct kunit *test, struct fid *other,
-			       struct vt_cq *cq)
+static struct fid_ep *bound_ep(struct kunit *test, struct fid *other, struct vt_cq *cq)
 {
 	struct fid_ep *ep = vt_ep(test, vt_of(test)->info);
 
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, other, 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &cq->cq->fid,
-					 FI_TRANSMIT | FI_RECV), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &cq->cq->fid, FI_TRANSMIT | FI_RECV), 0);
 	return ep;
 }
 
@@ -331,8 +301,7 @@ static void an_endless_completion_queue_is_refused(struct kunit *test)
 
 	vt_open_info(test, vt_of(test)->info);
 	vt_log_clear(&log);
-	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &cq, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &cq, NULL), -EINVAL);
 	snprintf(limit, sizeof(limit), "refused: the limit is %zu",
 		 info->domain_attr->max_cq_size ? : INT_MAX);
 	KUNIT_EXPECT_EQ_MSG(test, vt_log_count(&log, limit), 1, "%s", limit);
@@ -347,48 +316,35 @@ static void remote_cq_data_have_as_many_bits_as_claimed(struct kunit *test)
 
 	conf_join(test, &pair);
 	if (!bits) {
-		KUNIT_EXPECT_EQ(test, fi_senddata(pair.a.ep, buf, 8, NULL, 1, 0,
-						  NULL), -ENOSYS);
-		KUNIT_EXPECT_EQ(test, fi_injectdata(pair.a.ep, buf, 0, 1, 0),
-				-ENOSYS);
+		KUNIT_EXPECT_EQ(test, fi_senddata(pair.a.ep, buf, 8, NULL, 1, 0, NULL), -ENOSYS);
+		KUNIT_EXPECT_EQ(test, fi_injectdata(pair.a.ep, buf, 0, 1, 0), -ENOSYS);
 		return;
 	}
 	for (i = 0; i < bits; i++) {
 		vt_recv(test, &pair.b, buf, 8, vt_ctx(1));
-		KUNIT_ASSERT_EQ(test, fi_injectdata(pair.a.ep, buf, 0,
-						    BIT_ULL(i), 0), 0);
-		KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.rx, vt_ctx(1)).data,
-				BIT_ULL(i));
+		KUNIT_ASSERT_EQ(test, fi_injectdata(pair.a.ep, buf, 0, BIT_ULL(i), 0), 0);
+		KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.rx, vt_ctx(1)).data, BIT_ULL(i));
 	}
 	if (bits == 64)
 		return;
 	vt_recv(test, &pair.b, buf, 8, vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, fi_injectdata(pair.a.ep, buf, 0,
-					    BIT_ULL(bits) | 5, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_injectdata(pair.a.ep, buf, 0, BIT_ULL(bits) | 5, 0), 0);
 	KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.rx, vt_ctx(1)).data, 5);
 }
 
 static struct kunit_case limits_cases[] = {
 	KUNIT_CASE_PARAM(injects_are_as_long_as_claimed, conf_gen_params),
 	KUNIT_CASE_PARAM(options_say_what_the_info_says, conf_gen_params),
-	KUNIT_CASE_PARAM(a_client_may_promise_to_post_in_process_context,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(a_client_may_ask_for_the_emergency_reserves,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(long_messages_arrive_and_longer_ones_are_refused,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_client_may_promise_to_post_in_process_context, conf_gen_params),
+	KUNIT_CASE_PARAM(a_client_may_ask_for_the_emergency_reserves, conf_gen_params),
+	KUNIT_CASE_PARAM(long_messages_arrive_and_longer_ones_are_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(an_endpoint_can_be_given_less, conf_gen_params),
 	KUNIT_CASE_PARAM(lists_are_as_long_as_claimed, conf_gen_params),
-	KUNIT_CASE_PARAM(receive_queues_are_as_deep_as_claimed,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(transmit_queues_are_as_deep_as_claimed,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(completion_queues_have_room_for_what_is_bound,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(an_endless_completion_queue_is_refused,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(remote_cq_data_have_as_many_bits_as_claimed,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(receive_queues_are_as_deep_as_claimed, conf_gen_params),
+	KUNIT_CASE_PARAM(transmit_queues_are_as_deep_as_claimed, conf_gen_params),
+	KUNIT_CASE_PARAM(completion_queues_have_room_for_what_is_bound, conf_gen_params),
+	KUNIT_CASE_PARAM(an_endless_completion_queue_is_refused, conf_gen_params),
+	KUNIT_CASE_PARAM(remote_cq_data_have_as_many_bits_as_claimed, conf_gen_params),
 	{}
 };
 

@@ -35,11 +35,9 @@ static void conf_describe(const struct fi_info *info, char *desc, size_t len)
 {
 	char format[32];
 
-	fi_tostr(&info->addr_format, FI_TYPE_ADDR_FORMAT, format,
-		 sizeof(format));
-	snprintf(desc, len, "%s/%s/%s%s", info->fabric_attr->prov_name,
-		 info->domain_attr->name, format,
-		 vt_is_rdm(info) ? "/rdm" : "");
+	fi_tostr(&info->addr_format, FI_TYPE_ADDR_FORMAT, format, sizeof(format));
+	snprintf(desc, len, "%s/%s/%s%s", info->fabric_attr->prov_name, info->domain_attr->name,
+		 format, vt_is_rdm(info) ? "/rdm" : "");
 }
 
 /* How many results before this one are described by the same words */
@@ -56,8 +54,7 @@ static int conf_number(const struct fi_info *info, const char *desc)
 	return number;
 }
 
-static const struct fi_info *conf_find(const struct fi_info *info,
-				       enum fi_ep_type type)
+static const struct fi_info *conf_find(const struct fi_info *info, enum fi_ep_type type)
 {
 	while (info && info->ep_attr->type != type)
 		info = info->next;
@@ -75,8 +72,7 @@ static const void *conf_param(const struct fi_info *info, char *desc)
 	number = conf_number(info, desc);
 	len = strlen(desc);
 	if (number)
-		snprintf(desc + len, KUNIT_PARAM_DESC_SIZE - len, "/%d",
-			 number + 1);
+		snprintf(desc + len, KUNIT_PARAM_DESC_SIZE - len, "/%d", number + 1);
 	return info;
 }
 

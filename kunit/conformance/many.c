@@ -21,8 +21,7 @@ struct flood {
 };
 
 /* As many as there is room for */
-static void flood_post(struct kunit *test, struct vt_pair *pair,
-		       struct flood *flood)
+static void flood_post(struct kunit *test, struct vt_pair *pair, struct flood *flood)
 {
 	ssize_t ret = 0;
 
@@ -140,18 +139,14 @@ static void many_endpoints_share_one_completion_queue(struct kunit *test)
 	}
 	for (i = 0; i < NR_PAIRS; i++) {
 		buf[i] = 3 * i;
-		vt_recv(test, &pairs[i].b, &buf[NR_PAIRS + i], 4,
-			vt_ctx(NR_PAIRS + i));
+		vt_recv(test, &pairs[i].b, &buf[NR_PAIRS + i], 4, vt_ctx(NR_PAIRS + i));
 		vt_send(test, &pairs[i].a, &buf[i], 4, vt_ctx(i));
 	}
 	for (i = 0; i < 2 * NR_PAIRS; i++) {
 		KUNIT_ASSERT_EQ(test, vt_wait(cq, &comp), 1);
 		KUNIT_ASSERT_EQ(test, comp.err, 0);
-		KUNIT_ASSERT_LT(test, (unsigned long)comp.context,
-				2 * NR_PAIRS);
-		KUNIT_EXPECT_FALSE(test, __test_and_set_bit((unsigned long)
-							    comp.context,
-							    seen));
+		KUNIT_ASSERT_LT(test, (unsigned long)comp.context, 2 * NR_PAIRS);
+		KUNIT_EXPECT_FALSE(test, __test_and_set_bit((unsigned long)comp.context, seen));
 	}
 	for (i = 0; i < NR_PAIRS; i++)
 		KUNIT_EXPECT_EQ(test, buf[NR_PAIRS + i], 3 * i);
@@ -168,8 +163,7 @@ static void an_endpoint_of_many_ends_alone(struct kunit *test)
 
 	conf_shallow(test, 4);
 	conf_serve(test);
-	cq = vt_cq(test, &vt_default_kind, 4 * (info->tx_attr->size +
-						info->rx_attr->size));
+	cq = vt_cq(test, &vt_default_kind, 4 * (info->tx_attr->size + info->rx_attr->size));
 	for (i = 0; i < 2; i++) {
 		pairs[i].a.tx = cq;
 		pairs[i].b.tx = cq;
@@ -202,20 +196,17 @@ static void endpoints_share_receives_if_claimed(struct kunit *test)
 	conf_serve(test);
 	pairs[0].b.srx = conf_srx(test);
 	pairs[1].b.srx = pairs[0].b.srx;
-	cq = vt_cq(test, &vt_default_kind, 2 * (info->tx_attr->size +
-						info->rx_attr->size));
+	cq = vt_cq(test, &vt_default_kind, 2 * (info->tx_attr->size + info->rx_attr->size));
 	for (i = 0; i < 2; i++) {
-		KUNIT_ASSERT_EQ(test, fi_recv(pairs[i].b.srx, &buf[i],
-					      sizeof(*buf), NULL, 0, vt_ctx(i)),
-				0);
+		KUNIT_ASSERT_EQ(test, fi_recv(pairs[i].b.srx, &buf[i], sizeof(*buf), NULL, 0,
+					      vt_ctx(i)), 0);
 		pairs[i].b.tx = cq;
 		conf_accept_shared(test, &pairs[i]);
 	}
 	/* Either receive may take what the second endpoint is sent */
 	for (i = 1; i >= 0; i--) {
 		buf[2] = 50 + i;
-		KUNIT_ASSERT_EQ(test, fi_inject(pairs[i].a.ep, &buf[2],
-						sizeof(*buf), 0), 0);
+		KUNIT_ASSERT_EQ(test, fi_inject(pairs[i].a.ep, &buf[2], sizeof(*buf), 0), 0);
 		KUNIT_ASSERT_EQ(test, vt_wait(cq, &comp), 1);
 		KUNIT_ASSERT_EQ(test, comp.err, 0);
 		KUNIT_EXPECT_EQ(test, buf[(unsigned long)comp.context], 50 + i);
@@ -236,17 +227,15 @@ static void a_target_need_not_help_if_claimed(struct kunit *test)
 	if (info->domain_attr->data_progress != FI_PROGRESS_AUTO)
 		return;
 	conf_serve(test);
-	pair.b.tx = vt_cq(test, &polled, info->tx_attr->size +
-					 info->rx_attr->size);
+	pair.b.tx = vt_cq(test, &polled, info->tx_attr->size + info->rx_attr->size);
 	vt_join(test, &pair, &vt_default_kind);
 	vt_recv(test, &pair.b, buf, SZ_16K, vt_ctx(1));
 	vt_send(test, &pair.a, buf + SZ_16K, SZ_16K, vt_ctx(2));
 	vt_done(test, pair.a.tx, vt_ctx(2));
 	if (conf_has(test, FI_READ | FI_REMOTE_READ)) {
 		conf_region(test, &region, SZ_16K, CONF_ACCESS);
-		KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, buf + SZ_16K, SZ_16K,
-					      NULL, 0, region.addr, region.key,
-					      vt_ctx(3)), 0);
+		KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, buf + SZ_16K, SZ_16K, NULL, 0, region.addr,
+					      region.key, vt_ctx(3)), 0);
 		vt_done(test, pair.a.tx, vt_ctx(3));
 	}
 	vt_done(test, pair.b.rx, vt_ctx(1));
@@ -273,8 +262,7 @@ struct poster {
 
 static bool posted(struct crowd *crowd, u32 nr, int *ret)
 {
-	*ret = fi_send(crowd->ep, &crowd->numbers[nr], sizeof(u32), NULL, 0,
-		       vt_ctx(nr));
+	*ret = fi_send(crowd->ep, &crowd->numbers[nr], sizeof(u32), NULL, 0, vt_ctx(nr));
 	return *ret != -EAGAIN || READ_ONCE(crowd->stop);
 }
 
@@ -285,12 +273,10 @@ static int post_each(void *arg)
 
 	for (nr = poster->first; nr < poster->first + NR_EACH; nr++) {
 		/* wait_event() asks its condition where a task must not sleep */
-		while (poster->crowd->may_sleep &&
-		       !posted(poster->crowd, nr, &poster->ret))
+		while (poster->crowd->may_sleep && !posted(poster->crowd, nr, &poster->ret))
 			schedule_timeout_idle(1);
 		if (!poster->crowd->may_sleep)
-			wait_event(poster->crowd->room,
-				   posted(poster->crowd, nr, &poster->ret));
+			wait_event(poster->crowd->room, posted(poster->crowd, nr, &poster->ret));
 		if (poster->ret)
 			break;
 	}
@@ -307,8 +293,7 @@ static void start_posters(struct kunit *test, struct poster *posters,
 	for (i = 0; i < count; i++) {
 		posters[i].crowd = crowd;
 		posters[i].first = i * NR_EACH;
-		posters[i].task = kthread_run(post_each, &posters[i],
-					      "conf_post/%d", i);
+		posters[i].task = kthread_run(post_each, &posters[i], "conf_post/%d", i);
 	}
 }
 
@@ -392,11 +377,9 @@ static void threads_post_from_process_context(struct kunit *test)
 static struct kunit_case many_cases[] = {
 	KUNIT_CASE_PARAM(a_flood_arrives_whole_and_in_order, conf_gen_params),
 	KUNIT_CASE_PARAM(a_flood_from_process_context_arrives_whole_and_in_order, conf_gen_params),
-	KUNIT_CASE_PARAM(a_message_waits_for_its_receive_if_claimed,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_message_waits_for_its_receive_if_claimed, conf_gen_params),
 	KUNIT_CASE_PARAM(a_message_from_process_context_waits_if_claimed, conf_gen_params),
-	KUNIT_CASE_PARAM(many_endpoints_share_one_completion_queue,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(many_endpoints_share_one_completion_queue, conf_gen_params),
 	KUNIT_CASE_PARAM(an_endpoint_of_many_ends_alone, conf_gen_params),
 	KUNIT_CASE_PARAM(endpoints_share_receives_if_claimed, conf_gen_params),
 	KUNIT_CASE_PARAM(a_target_need_not_help_if_claimed, conf_gen_params),

@@ -19,21 +19,18 @@
 
 static bool has_rma(struct kunit *test)
 {
-	return conf_has(test, FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ |
-			FI_REMOTE_WRITE);
+	return conf_has(test, FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE);
 }
 
 /* A region within a larger buffer; @region->buf is the first byte of the region */
-static u8 *region_within(struct kunit *test, struct conf_region *region,
-			 u64 access)
+static u8 *region_within(struct kunit *test, struct conf_region *region, u64 access)
 {
 	u8 *buf = vt_buf(test, LEN + 2 * BEGIN);
 	int mr_mode = vt_of(test)->info->domain_attr->mr_mode;
 
 	memset(buf, 0x5a, LEN + 2 * BEGIN);
 	region->buf = buf + BEGIN;
-	KUNIT_ASSERT_EQ(test, conf_reg(test, region->buf, LEN, access,
-				       &region->mr), 0);
+	KUNIT_ASSERT_EQ(test, conf_reg(test, region->buf, LEN, access, &region->mr), 0);
 	region->addr = mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t)region->buf : 0;
 	region->key = fi_mr_key(region->mr);
 	return buf;
@@ -106,9 +103,8 @@ static const struct attempt keyless[] = {
 	{ "write when it is closed", CONF_ACCESS, 0, 1, .closed = true },
 };
 
-static int try(struct kunit *test, struct vt_pair *pair,
-	       const struct attempt *attempt, struct conf_region *region,
-	       u8 *mine)
+static int try(struct kunit *test, struct vt_pair *pair, const struct attempt *attempt,
+	       struct conf_region *region, u8 *mine)
 {
 	u64 key = region->key ^ (attempt->other_key ? 1 : 0);
 	u64 addr = region->addr + attempt->offset;
@@ -119,20 +115,16 @@ static int try(struct kunit *test, struct vt_pair *pair,
 	if (attempt->closed)
 		vt_close(test, &region->mr->fid);
 	if (attempt->read)
-		ret = fi_read(ep, mine, attempt->len, NULL, 0, addr, key,
-			      vt_ctx(1));
+		ret = fi_read(ep, mine, attempt->len, NULL, 0, addr, key, vt_ctx(1));
 	else
-		ret = fi_write(ep, mine, attempt->len, NULL, 0, addr, key,
-			       vt_ctx(1));
+		ret = fi_write(ep, mine, attempt->len, NULL, 0, addr, key, vt_ctx(1));
 	KUNIT_ASSERT_EQ_MSG(test, ret, 0, "%s", attempt->name);
-	KUNIT_ASSERT_EQ_MSG(test, vt_wait(pair->a.tx, &comp), 1, "%s",
-			    attempt->name);
+	KUNIT_ASSERT_EQ_MSG(test, vt_wait(pair->a.tx, &comp), 1, "%s", attempt->name);
 	return comp.err;
 }
 
-static void check_refusal(struct kunit *test, struct vt_pair *pair,
-			  const struct attempt *attempt, int err, u8 *buf,
-			  u8 *mine)
+static void check_refusal(struct kunit *test, struct vt_pair *pair, const struct attempt *attempt,
+			  int err, u8 *buf, u8 *mine)
 {
 	if (attempt->read && !err && attempt->lax && conf_is_iwarp(vt_of(test)->info)) {
 		KUNIT_EXPECT_MEMEQ(test, mine, buf + BEGIN, attempt->len);
@@ -140,23 +132,19 @@ static void check_refusal(struct kunit *test, struct vt_pair *pair,
 		return;
 	}
 	if (attempt->read)
-		KUNIT_ASSERT_NE_MSG(test, err, 0, "a peer could %s",
-				    attempt->name);
+		KUNIT_ASSERT_NE_MSG(test, err, 0, "a peer could %s", attempt->name);
 	/* Some providers end the connection then, and others only the operation */
 	if (!vt_is_rdm(vt_of(test)->info)) {
 		if (err)
 			fi_shutdown(pair->a.ep, 0);
 		vt_event(test, pair->a.eq, FI_SHUTDOWN, NULL);
 	}
-	KUNIT_EXPECT_NULL_MSG(test, memchr_inv(buf, 0x5a, LEN + 2 * BEGIN),
-			      "%s", attempt->name);
-	KUNIT_EXPECT_NULL_MSG(test, memchr_inv(mine, 0x11, attempt->len), "%s",
-			      attempt->name);
+	KUNIT_EXPECT_NULL_MSG(test, memchr_inv(buf, 0x5a, LEN + 2 * BEGIN), "%s", attempt->name);
+	KUNIT_EXPECT_NULL_MSG(test, memchr_inv(mine, 0x11, attempt->len), "%s", attempt->name);
 }
 
-static void check_success(struct kunit *test, struct vt_pair *pair,
-			  const struct attempt *attempt, int err,
-			  const u8 *target, u8 *mine)
+static void check_success(struct kunit *test, struct vt_pair *pair, const struct attempt *attempt,
+			  int err, const u8 *target, u8 *mine)
 {
 	KUNIT_ASSERT_EQ_MSG(test, err, 0, "%s", attempt->name);
 	vt_ping(test, &pair->a, &pair->b);
@@ -164,8 +152,7 @@ static void check_success(struct kunit *test, struct vt_pair *pair,
 			       attempt->len, "%s", attempt->name);
 }
 
-static void check_all(struct kunit *test, const struct attempt *attempts,
-		      size_t count)
+static void check_all(struct kunit *test, const struct attempt *attempts, size_t count)
 {
 	u8 *buf, *mine = vt_buf(test, LEN + 1);
 	struct conf_region region;
@@ -183,11 +170,9 @@ static void check_all(struct kunit *test, const struct attempt *attempts,
 		memset(mine, 0x11, LEN + 1);
 		err = try(test, &pair, &attempts[i], &region, mine);
 		if (attempts[i].allowed)
-			check_success(test, &pair, &attempts[i], err,
-				      region.buf, mine);
+			check_success(test, &pair, &attempts[i], err, region.buf, mine);
 		else
-			check_refusal(test, &pair, &attempts[i], err, buf,
-				      mine);
+			check_refusal(test, &pair, &attempts[i], err, buf, mine);
 		if (!attempts[i].closed)
 			vt_close(test, &region.mr->fid);
 		vt_pair_close(test, &pair);
@@ -272,11 +257,9 @@ static void keys_are_new_and_as_long_as_claimed(struct kunit *test)
 		return;
 	vt_open_info(test, vt_of(test)->info);
 	for (i = 0; i < ARRAY_SIZE(mr); i++) {
-		KUNIT_ASSERT_EQ(test, conf_reg(test, buf, LEN, CONF_ACCESS,
-					       &mr[i]), 0);
+		KUNIT_ASSERT_EQ(test, conf_reg(test, buf, LEN, CONF_ACCESS, &mr[i]), 0);
 		for (k = 0; k < i; k++)
-			KUNIT_EXPECT_NE(test, fi_mr_key(mr[i]),
-					fi_mr_key(mr[k]));
+			KUNIT_EXPECT_NE(test, fi_mr_key(mr[i]), fi_mr_key(mr[k]));
 		if (bits < 64)
 			KUNIT_EXPECT_EQ(test, fi_mr_key(mr[i]) >> bits, 0);
 	}
@@ -284,8 +267,7 @@ static void keys_are_new_and_as_long_as_claimed(struct kunit *test)
 		vt_close(test, &mr[i]->fid);
 	/* The same memory again and again, one region at a time */
 	for (i = 0; i < ARRAY_SIZE(mr); i++) {
-		KUNIT_ASSERT_EQ(test, conf_reg(test, buf, LEN, CONF_ACCESS,
-					       &mr[0]), 0);
+		KUNIT_ASSERT_EQ(test, conf_reg(test, buf, LEN, CONF_ACCESS, &mr[0]), 0);
 		KUNIT_EXPECT_NE(test, fi_mr_key(mr[0]), last);
 		last = fi_mr_key(mr[0]);
 		vt_close(test, &mr[0]->fid);
@@ -306,16 +288,11 @@ static void bad_registrations_are_refused(struct kunit *test)
 
 	vt_open_info(test, vt_of(test)->info);
 	domain = vt_of(test)->domain;
-	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, NULL, 64, FI_READ, 0, 0, 0, &mr,
-					NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, buf, 0, FI_READ, 0, 0, 0, &mr,
-					NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, buf, 64, FI_READ, 1, 0, 0, &mr,
-					NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, buf, 64, FI_TAGGED, 0, 0, 0,
-					&mr, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, buf, 64, FI_READ, 0, 0,
-					FI_MR_DMABUF, &mr, NULL),
+	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, NULL, 64, FI_READ, 0, 0, 0, &mr, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, buf, 0, FI_READ, 0, 0, 0, &mr, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, buf, 64, FI_READ, 1, 0, 0, &mr, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, buf, 64, FI_TAGGED, 0, 0, 0, &mr, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, buf, 64, FI_READ, 0, 0, FI_MR_DMABUF, &mr, NULL),
 			-FI_EBADFLAGS);
 	attr.iface = FI_HMEM_SYSTEM + 1;
 	KUNIT_EXPECT_EQ(test, fi_mr_regattr(domain, &attr, 0, &mr), -EINVAL);
@@ -328,8 +305,7 @@ static void bad_registrations_are_refused(struct kunit *test)
 }
 
 /* One page of each kind of list, as one region */
-static int reg_list(struct kunit *test, enum fi_buf_type type, u8 *page,
-		    struct fid_mr **mr)
+static int reg_list(struct kunit *test, enum fi_buf_type type, u8 *page, struct fid_mr **mr)
 {
 	struct kvec iov = { page + 8, 1000 };
 	struct bio_vec bvec;
@@ -398,12 +374,10 @@ static void lists_of_every_kind_can_be_registered(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, reg_list(test, types[i], page, &mr), 0);
 		vt_fill(page + 8, 1000, i);
 		KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, mine, 1000, NULL, 0,
-					      virt_addr ? (uintptr_t)page + 8 :
-							  0,
-					      fi_mr_key(mr), vt_ctx(1)), 0);
+					      virt_addr ? (uintptr_t)page + 8 : 0, fi_mr_key(mr),
+					      vt_ctx(1)), 0);
 		vt_done(test, pair.a.tx, vt_ctx(1));
-		KUNIT_EXPECT_TRUE_MSG(test, vt_filled(mine, 1000, i),
-				      "type %d", types[i]);
+		KUNIT_EXPECT_TRUE_MSG(test, vt_filled(mine, 1000, i), "type %d", types[i]);
 		vt_close(test, &mr->fid);
 	}
 }
@@ -424,10 +398,8 @@ static void keys_are_never_raw(struct kunit *test)
 		return;
 	vt_open_info(test, info);
 	KUNIT_ASSERT_EQ(test, conf_reg(test, buf, LEN, CONF_ACCESS, &mr), 0);
-	KUNIT_EXPECT_EQ(test, fi_control(&mr->fid, FI_GET_RAW_MR, buf),
-			-ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_control(&vt_of(test)->domain->fid,
-					 FI_MAP_RAW_MR, buf), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_control(&mr->fid, FI_GET_RAW_MR, buf), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_control(&vt_of(test)->domain->fid, FI_MAP_RAW_MR, buf), -ENOSYS);
 }
 
 /*
@@ -448,8 +420,7 @@ static void registrations_have_as_many_elements_as_claimed(struct kunit *test)
 	for (i = 0; i <= limit; i++) {
 		iov[i] = (struct kvec) { vt_buf(test, 2 * PAGE_SIZE),
 					 PAGE_SIZE };
-		KUNIT_ASSERT_TRUE(test, IS_ALIGNED((uintptr_t)iov[i].iov_base,
-						   2 * PAGE_SIZE));
+		KUNIT_ASSERT_TRUE(test, IS_ALIGNED((uintptr_t)iov[i].iov_base, 2 * PAGE_SIZE));
 	}
 	vt_open_info(test, vt_of(test)->info);
 	KUNIT_EXPECT_LT(test, fi_mr_regv(vt_of(test)->domain, iov, limit + 1,
@@ -461,8 +432,7 @@ static void registrations_have_as_many_elements_as_claimed(struct kunit *test)
 
 static void many_regions_are_open_at_a_time(struct kunit *test)
 {
-	size_t count = min_t(size_t, 64,
-			     vt_of(test)->info->domain_attr->mr_cnt);
+	size_t count = min_t(size_t, 64, vt_of(test)->info->domain_attr->mr_cnt);
 	u8 *buf = vt_buf(test, LEN);
 	struct fid_mr *mr;
 	size_t i;
@@ -471,8 +441,7 @@ static void many_regions_are_open_at_a_time(struct kunit *test)
 		return;
 	vt_open_info(test, vt_of(test)->info);
 	for (i = 0; i < count; i++)
-		KUNIT_ASSERT_EQ(test, conf_reg(test, buf + i, LEN - i,
-					       CONF_ACCESS, &mr), 0);
+		KUNIT_ASSERT_EQ(test, conf_reg(test, buf + i, LEN - i, CONF_ACCESS, &mr), 0);
 }
 
 static void an_open_region_reports_its_size(struct kunit *test)
@@ -503,14 +472,12 @@ static void a_description_serves_its_memory_only(struct kunit *test)
 	vt_fill(buf, LEN, 4);
 	KUNIT_ASSERT_EQ(test, conf_reg(test, in, LEN, FI_RECV, &in_mr), 0);
 	KUNIT_ASSERT_EQ(test, fi_recv(pair.b.ep, in, LEN, fi_mr_desc(in_mr), 0, vt_ctx(1)), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, LEN, desc, 0, vt_ctx(2)),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, LEN, desc, 0, vt_ctx(2)), 0);
 	vt_done(test, pair.b.rx, vt_ctx(1));
 	vt_done(test, pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, LEN, 4));
 	if (desc)
-		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf + 1, LEN, desc, 0,
-					      NULL), -EINVAL);
+		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf + 1, LEN, desc, 0, NULL), -EINVAL);
 	vt_none(test, pair.a.tx);
 	vt_close(test, &in_mr->fid);
 	vt_close(test, &mr->fid);
@@ -518,25 +485,20 @@ static void a_description_serves_its_memory_only(struct kunit *test)
 
 static struct kunit_case mr_cases[] = {
 	KUNIT_CASE_PARAM(peers_reach_what_is_registered, conf_gen_params),
-	KUNIT_CASE_PARAM(peers_read_only_what_is_for_them_to_read,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(peers_write_only_what_is_for_them_to_write,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(peers_read_only_what_is_for_them_to_read, conf_gen_params),
+	KUNIT_CASE_PARAM(peers_write_only_what_is_for_them_to_write, conf_gen_params),
 	KUNIT_CASE_PARAM(peers_reach_no_byte_beyond, conf_gen_params),
 	KUNIT_CASE_PARAM(peers_need_a_key_that_is_good, conf_gen_params),
 	KUNIT_CASE_PARAM(peers_reach_no_byte_of_a_closed_region, conf_gen_params),
 	KUNIT_CASE_PARAM(keys_are_new_and_as_long_as_claimed, conf_gen_params),
 	KUNIT_CASE_PARAM(bad_registrations_are_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(what_is_no_memory_is_refused_and_said, conf_gen_params),
-	KUNIT_CASE_PARAM(lists_of_every_kind_can_be_registered,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(lists_of_every_kind_can_be_registered, conf_gen_params),
 	KUNIT_CASE_PARAM(keys_are_never_raw, conf_gen_params),
-	KUNIT_CASE_PARAM(registrations_have_as_many_elements_as_claimed,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(registrations_have_as_many_elements_as_claimed, conf_gen_params),
 	KUNIT_CASE_PARAM(many_regions_are_open_at_a_time, conf_gen_params),
 	KUNIT_CASE_PARAM(an_open_region_reports_its_size, conf_gen_params),
-	KUNIT_CASE_PARAM(a_description_serves_its_memory_only,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_description_serves_its_memory_only, conf_gen_params),
 	{}
 };
 

@@ -40,16 +40,14 @@ static bool bound_open(struct kunit *test, struct bound *bound)
 		.access		= FI_REMOTE_READ,
 		.requested_key	= 1,
 	};
-	ret = fi_mr_regattr(vt_of(test)->domain, &bound->attr, FI_MR_ENDPOINT,
-			    &bound->mr);
+	ret = fi_mr_regattr(vt_of(test)->domain, &bound->attr, FI_MR_ENDPOINT, &bound->mr);
 	if (ret) {
 		KUNIT_EXPECT_EQ(test, ret, -FI_EBADFLAGS);
 		return false;
 	}
 	vt_adopt(test, &bound->mr->fid);
 	KUNIT_EXPECT_EQ(test, fi_mr_enable(bound->mr), -FI_EOPBADSTATE);
-	KUNIT_ASSERT_EQ(test, fi_mr_bind(bound->mr, &bound->pair.b.ep->fid, 0),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_mr_bind(bound->mr, &bound->pair.b.ep->fid, 0), 0);
 	return true;
 }
 
@@ -84,9 +82,8 @@ static u64 read_once(struct kunit *test, struct bound *bound, int round)
 	key = fi_mr_key(bound->mr);
 	KUNIT_ASSERT_EQ(test, fi_inject(pair->b.ep, &key, sizeof(key), 0), 0);
 	vt_done(test, pair->a.rx, vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, fi_read(pair->a.ep, mine, LEN, NULL, 0,
-				      fi_mr_addr(bound->mr), *told, vt_ctx(2)),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_read(pair->a.ep, mine, LEN, NULL, 0, fi_mr_addr(bound->mr), *told,
+				      vt_ctx(2)), 0);
 	vt_done(test, pair->a.tx, vt_ctx(2));
 	KUNIT_EXPECT_TRUE(test, vt_filled(mine, LEN, round));
 	return key;
@@ -105,8 +102,7 @@ static void an_owner_ends_a_key_and_has_a_new_one(struct kunit *test)
 		KUNIT_EXPECT_NE(test, key, last);
 		last = key;
 		KUNIT_EXPECT_EQ(test, end_own(test, &bound), key);
-		KUNIT_ASSERT_EQ(test, fi_mr_refresh(bound.mr, &bound.attr, 0),
-				0);
+		KUNIT_ASSERT_EQ(test, fi_mr_refresh(bound.mr, &bound.attr, 0), 0);
 	}
 	vt_none(test, bound.pair.b.tx);
 }
@@ -164,11 +160,9 @@ static void other_lists_are_not_lent(struct kunit *test)
 	if (!bound_open(test, &bound))
 		return;
 	domain = vt_of(test)->domain;
-	KUNIT_EXPECT_EQ(test, fi_mr_regattr(domain, &bound.attr,
-					    FI_MR_ENDPOINT | FI_MR_LEND, &mr),
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(domain, &bound.attr, FI_MR_ENDPOINT | FI_MR_LEND, &mr),
 			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_mr_regattr(domain, &bound.attr, FI_MR_LEND,
-					    &mr), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(domain, &bound.attr, FI_MR_LEND, &mr), -FI_EBADFLAGS);
 }
 
 static void an_empty_list_of_any_type_begins_a_lending_region(struct kunit *test)
@@ -226,24 +220,19 @@ static void a_peer_ends_a_key_with_its_answer(struct kunit *test)
 	if (!bound_open(test, &bound))
 		return;
 	if (!conf_has(test, FI_REMOTE_INV)) {
-		KUNIT_EXPECT_EQ(test, end_key(bound.pair.a.ep, buf, 1),
-				-FI_EBADFLAGS);
+		KUNIT_EXPECT_EQ(test, end_key(bound.pair.a.ep, buf, 1), -FI_EBADFLAGS);
 		return;
 	}
 	for (i = 0; i < ROUNDS; i++) {
 		key = read_once(test, &bound, i);
 		vt_recv(test, &bound.pair.b, buf, 8, vt_ctx(5));
-		KUNIT_ASSERT_EQ(test, end_key(bound.pair.a.ep, buf + 8, key),
-				0);
+		KUNIT_ASSERT_EQ(test, end_key(bound.pair.a.ep, buf + 8, key), 0);
 		comp = vt_done(test, bound.pair.b.rx, vt_ctx(5));
-		KUNIT_ASSERT_EQ(test, comp.flags, FI_MSG | FI_RECV |
-						  FI_REMOTE_INV);
+		KUNIT_ASSERT_EQ(test, comp.flags, FI_MSG | FI_RECV | FI_REMOTE_INV);
 		KUNIT_EXPECT_EQ(test, comp.data, key);
 		vt_done(test, bound.pair.a.tx, vt_ctx(4));
-		KUNIT_ASSERT_EQ(test, fi_mr_disable(bound.mr, FI_REMOTE_INV,
-						    NULL), 0);
-		KUNIT_ASSERT_EQ(test, fi_mr_refresh(bound.mr, &bound.attr, 0),
-				0);
+		KUNIT_ASSERT_EQ(test, fi_mr_disable(bound.mr, FI_REMOTE_INV, NULL), 0);
+		KUNIT_ASSERT_EQ(test, fi_mr_refresh(bound.mr, &bound.attr, 0), 0);
 	}
 	vt_none(test, bound.pair.b.tx);
 }
@@ -260,16 +249,13 @@ static void a_registration_is_taken_back_before_a_send(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, fi_mr_enable(bound.mr), 0);
 		KUNIT_EXPECT_EQ(test, fi_mr_disable(bound.mr, FI_REMOTE_INV,
 						    NULL), -FI_EOPBADSTATE);
-		KUNIT_ASSERT_EQ(test, fi_mr_disable(bound.mr, FI_DISCARD, NULL),
-				0);
+		KUNIT_ASSERT_EQ(test, fi_mr_disable(bound.mr, FI_DISCARD, NULL), 0);
 		KUNIT_EXPECT_EQ(test, fi_mr_key(bound.mr), FI_KEY_NOTAVAIL);
-		KUNIT_ASSERT_EQ(test, fi_mr_refresh(bound.mr, &bound.attr, 0),
-				0);
+		KUNIT_ASSERT_EQ(test, fi_mr_refresh(bound.mr, &bound.attr, 0), 0);
 	}
 	vt_none(test, bound.pair.b.tx);
 	read_once(test, &bound, 0);
-	KUNIT_EXPECT_EQ(test, fi_mr_disable(bound.mr, FI_DISCARD, NULL),
-			-EALREADY);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(bound.mr, FI_DISCARD, NULL), -EALREADY);
 	end_own(test, &bound);
 }
 
@@ -287,10 +273,8 @@ static void a_region_begins_without_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_stat(test, &bound.mr->fid, "size"), 0);
 	for (i = 0; i < ROUNDS; i++) {
 		KUNIT_EXPECT_EQ(test, fi_mr_enable(bound.mr), -FI_EOPBADSTATE);
-		KUNIT_EXPECT_EQ(test, fi_mr_disable(bound.mr, FI_DISCARD, NULL),
-				-FI_EOPBADSTATE);
-		KUNIT_EXPECT_EQ(test, fi_mr_refresh(bound.mr, &empty, 0),
-				-EINVAL);
+		KUNIT_EXPECT_EQ(test, fi_mr_disable(bound.mr, FI_DISCARD, NULL), -FI_EOPBADSTATE);
+		KUNIT_EXPECT_EQ(test, fi_mr_refresh(bound.mr, &empty, 0), -EINVAL);
 		KUNIT_ASSERT_EQ(test, fi_mr_refresh(bound.mr, &bound.attr, 0), 0);
 		if (i % 2)
 			read_once(test, &bound, i);
@@ -300,24 +284,20 @@ static void a_region_begins_without_memory(struct kunit *test)
 			end_own(test, &bound);
 	}
 
-	KUNIT_EXPECT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &empty, 0, &mr),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &empty, 0, &mr), -EINVAL);
 	empty.page_limit = 0;
 	KUNIT_EXPECT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &empty,
 					    FI_MR_ENDPOINT, &mr), -EINVAL);
 }
 
 static struct kunit_case mr_ep_cases[] = {
-	KUNIT_CASE_PARAM(an_owner_ends_a_key_and_has_a_new_one,
-			 conf_gen_msg),
-	KUNIT_CASE_PARAM(a_list_that_is_lent_is_registered_again_and_again,
-			 conf_gen_msg),
+	KUNIT_CASE_PARAM(an_owner_ends_a_key_and_has_a_new_one, conf_gen_msg),
+	KUNIT_CASE_PARAM(a_list_that_is_lent_is_registered_again_and_again, conf_gen_msg),
 	KUNIT_CASE_PARAM(other_lists_are_not_lent, conf_gen_msg),
 	KUNIT_CASE_PARAM(an_empty_list_of_any_type_begins_a_lending_region, conf_gen_msg),
 	KUNIT_CASE_PARAM(a_region_begins_without_memory, conf_gen_msg),
 	KUNIT_CASE_PARAM(a_peer_ends_a_key_with_its_answer, conf_gen_msg),
-	KUNIT_CASE_PARAM(a_registration_is_taken_back_before_a_send,
-			 conf_gen_msg),
+	KUNIT_CASE_PARAM(a_registration_is_taken_back_before_a_send, conf_gen_msg),
 	{}
 };
 

@@ -144,10 +144,8 @@ static void carry_memory(struct kunit *test, struct vt_pair *pair,
 	from->msg.context = vt_ctx(1);
 	to->msg.context = vt_ctx(2);
 	vt_fill(out, len, 3);
-	KUNIT_ASSERT_EQ_MSG(test, fi_recvmsg(vt_rx(&pair->b), &to->msg, 0), 0, "%s",
-			    memory.name);
-	KUNIT_ASSERT_EQ_MSG(test, fi_sendmsg(pair->a.ep, &from->msg, flags), 0,
-			    "%s", memory.name);
+	KUNIT_ASSERT_EQ_MSG(test, fi_recvmsg(vt_rx(&pair->b), &to->msg, 0), 0, "%s", memory.name);
+	KUNIT_ASSERT_EQ_MSG(test, fi_sendmsg(pair->a.ep, &from->msg, flags), 0, "%s", memory.name);
 	/* Lists belong to the caller again; what was injected, too */
 	kunit_kfree(test, from);
 	kunit_kfree(test, to);
@@ -179,8 +177,7 @@ static void memory_of_every_kind_can_be_injected(struct kunit *test)
 	if (!join(test, &pair))
 		return;
 	for (i = 0; i < VT_MEMORIES; i++)
-		carry_memory(test, &pair, &vt_memories[i],
-			     vt_of(test)->info->tx_attr->inject_size,
+		carry_memory(test, &pair, &vt_memories[i], vt_of(test)->info->tx_attr->inject_size,
 			     FI_INJECT);
 }
 
@@ -251,10 +248,8 @@ static void bad_lists_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_recvmsg(pair.a.ep, &msg, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, NULL, NULL, 1, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_recvv(pair.a.ep, NULL, NULL, 1, 0, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, NULL, 8, NULL, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_recv(pair.a.ep, NULL, 8, NULL, 0, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, NULL, 8, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recv(pair.a.ep, NULL, 8, NULL, 0, NULL), -EINVAL);
 	vt_none(test, pair.a.tx);
 	vt_ping(test, &pair.a, &pair.b);
 }
@@ -350,17 +345,13 @@ static void a_receive_is_cancelled_or_stays(struct kunit *test)
 	vt_none(test, pair.b.rx);
 	vt_ping(test, &pair.a, &pair.b);
 	/* That one has taken its message */
-	KUNIT_EXPECT_EQ(test, fi_cancel(&pair.b.ep->fid, vt_ctx(1001)),
-			-ENOENT);
+	KUNIT_EXPECT_EQ(test, fi_cancel(&pair.b.ep->fid, vt_ctx(1001)), -ENOENT);
 }
 
 static struct kunit_case msg_cases[] = {
-	KUNIT_CASE_PARAM(each_send_call_reaches_each_receive_call,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(memory_of_every_kind_carries_messages,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(memory_of_every_kind_can_be_injected,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(each_send_call_reaches_each_receive_call, conf_gen_params),
+	KUNIT_CASE_PARAM(memory_of_every_kind_carries_messages, conf_gen_params),
+	KUNIT_CASE_PARAM(memory_of_every_kind_can_be_injected, conf_gen_params),
 	KUNIT_CASE_PARAM(the_stack_can_be_injected, conf_gen_params),
 	KUNIT_CASE_PARAM(a_shorter_message_says_its_length, conf_gen_params),
 	KUNIT_CASE_PARAM(a_longer_message_is_a_truncation, conf_gen_params),
@@ -393,12 +384,9 @@ static int shared_init(struct kunit *test)
 
 /* Received through a shared receive context, or refused if there is none */
 static struct kunit_case shared_cases[] = {
-	KUNIT_CASE_PARAM(each_send_call_reaches_each_receive_call,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(memory_of_every_kind_carries_messages,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(memory_of_every_kind_can_be_injected,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(each_send_call_reaches_each_receive_call, conf_gen_params),
+	KUNIT_CASE_PARAM(memory_of_every_kind_carries_messages, conf_gen_params),
+	KUNIT_CASE_PARAM(memory_of_every_kind_can_be_injected, conf_gen_params),
 	KUNIT_CASE_PARAM(a_shorter_message_says_its_length, conf_gen_params),
 	KUNIT_CASE_PARAM(a_longer_message_is_a_truncation, conf_gen_params),
 	{}

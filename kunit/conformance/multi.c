@@ -9,8 +9,7 @@
 #define LEN	256
 #define MIN_LEFT	64
 
-static ssize_t post(struct fid_ep *ep, void *buf, size_t len, void *context,
-		    u64 flags)
+static ssize_t post(struct fid_ep *ep, void *buf, size_t len, void *context, u64 flags)
 {
 	struct kvec iov = { buf, len };
 	struct fi_msg msg = {
@@ -25,8 +24,7 @@ static ssize_t post(struct fid_ep *ep, void *buf, size_t len, void *context,
 
 static int set_min(struct fid_ep *ep, size_t min)
 {
-	return fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &min,
-			 sizeof(min));
+	return fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &min, sizeof(min));
 }
 
 /* false: it is not claimed, and is refused */
@@ -36,8 +34,7 @@ static bool multi_join(struct kunit *test, struct vt_pair *pair)
 
 	conf_join(test, pair);
 	if (!conf_has(test, FI_MULTI_RECV)) {
-		KUNIT_EXPECT_EQ(test, post(pair->b.ep, buf, 8, NULL, 0),
-				-FI_EBADFLAGS);
+		KUNIT_EXPECT_EQ(test, post(pair->b.ep, buf, 8, NULL, 0), -FI_EBADFLAGS);
 		KUNIT_EXPECT_EQ(test, set_min(pair->b.ep, MIN_LEFT), -ENOPROTOOPT);
 		return false;
 	}
@@ -60,8 +57,7 @@ static void arrived(struct kunit *test, struct vt_pair *pair, void *context,
 {
 	struct vt_comp comp = vt_done(test, pair->b.rx, context);
 
-	KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_RECV |
-					  (last ? FI_MULTI_RECV : 0));
+	KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_RECV | (last ? FI_MULTI_RECV : 0));
 	KUNIT_EXPECT_EQ(test, comp.len, len);
 	KUNIT_EXPECT_PTR_EQ(test, comp.buf, (void *)at);
 	KUNIT_EXPECT_TRUE(test, vt_filled(at, len, seed));
@@ -106,8 +102,7 @@ static void messages_of_every_length_fill_a_buffer(struct kunit *test)
 	for (i = 1; i < ARRAY_SIZE(lens); i++)
 		vt_send(test, &pair.a, out, lens[i], vt_ctx(i));
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
-		arrived(test, &pair, vt_ctx(9), buf + at, lens[i], 5,
-			i == ARRAY_SIZE(lens) - 1);
+		arrived(test, &pair, vt_ctx(9), buf + at, lens[i], 5, i == ARRAY_SIZE(lens) - 1);
 		at += lens[i];
 		vt_done(test, pair.a.tx, vt_ctx(i));
 	}
@@ -124,12 +119,10 @@ static void the_option_holds_for_what_is_posted_afterwards(struct kunit *test)
 	if (!multi_join(test, &pair))
 		return;
 	fid = &pair.b.ep->fid;
-	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT,
-					FI_OPT_MIN_MULTI_RECV, &value, &len),
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &value, &len),
 			0);
 	KUNIT_EXPECT_EQ(test, value, MIN_LEFT);
-	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT,
-					FI_OPT_MIN_MULTI_RECV, &value, 1),
+	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &value, 1),
 			-EINVAL);
 	KUNIT_ASSERT_EQ(test, post(pair.b.ep, one, LEN, vt_ctx(1), 0), 0);
 	KUNIT_ASSERT_EQ(test, set_min(pair.b.ep, LEN), 0);
@@ -222,8 +215,7 @@ static void a_buffer_can_be_cancelled(struct kunit *test)
 	if (!multi_join(test, &pair))
 		return;
 	for (used = 0; used < 2; used++) {
-		KUNIT_ASSERT_EQ(test, post(pair.b.ep, buf, LEN, vt_ctx(1), 0),
-				0);
+		KUNIT_ASSERT_EQ(test, post(pair.b.ep, buf, LEN, vt_ctx(1), 0), 0);
 		if (used) {
 			send(test, &pair, 50, 3);
 			arrived(test, &pair, vt_ctx(1), buf, 50, 3, false);
@@ -233,8 +225,7 @@ static void a_buffer_can_be_cancelled(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
 		KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
 		KUNIT_EXPECT_TRUE(test, comp.flags & FI_MULTI_RECV);
-		KUNIT_EXPECT_EQ(test, fi_cancel(&pair.b.ep->fid, vt_ctx(1)),
-				-ENOENT);
+		KUNIT_EXPECT_EQ(test, fi_cancel(&pair.b.ep->fid, vt_ctx(1)), -ENOENT);
 		vt_none(test, pair.b.rx);
 	}
 	vt_ping(test, &pair.a, &pair.b);
@@ -253,20 +244,17 @@ static void a_flood_into_one_buffer_waits_for_its_reader(struct kunit *test)
 	conf_shallow(test, 4);
 	if (!multi_join(test, &pair))
 		return;
-	KUNIT_ASSERT_EQ(test, post(pair.b.ep, buf,
-				   NR_FLOOD * sizeof(*buf) + MIN_LEFT - 1, vt_ctx(1),
-				   0), 0);
+	KUNIT_ASSERT_EQ(test, post(pair.b.ep, buf, NR_FLOOD * sizeof(*buf) + MIN_LEFT - 1,
+				   vt_ctx(1), 0), 0);
 	for (i = 0; i < NR_FLOOD; i++) {
 		for (; sent < NR_FLOOD; sent++) {
 			out[sent] = sent;
-			if (fi_send(pair.a.ep, &out[sent], sizeof(*out), NULL,
-				    0, vt_ctx(sent)))
+			if (fi_send(pair.a.ep, &out[sent], sizeof(*out), NULL, 0, vt_ctx(sent)))
 				break;
 		}
 		comp = vt_done(test, pair.b.rx, vt_ctx(1));
 		KUNIT_ASSERT_EQ(test, buf[i], i);
-		KUNIT_ASSERT_EQ(test, !!(comp.flags & FI_MULTI_RECV),
-				i == NR_FLOOD - 1);
+		KUNIT_ASSERT_EQ(test, !!(comp.flags & FI_MULTI_RECV), i == NR_FLOOD - 1);
 		vt_done(test, pair.a.tx, vt_ctx(i));
 	}
 	vt_none(test, pair.b.rx);
@@ -300,10 +288,8 @@ static void a_buffer_is_one_element(struct kunit *test)
 
 	if (!multi_join(test, &pair))
 		return;
-	KUNIT_EXPECT_EQ(test, fi_recvmsg(pair.b.ep, &msg, FI_MULTI_RECV),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.b.ep, &msg, FI_MULTI_RECV),
-			-FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_recvmsg(pair.b.ep, &msg, FI_MULTI_RECV), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.b.ep, &msg, FI_MULTI_RECV), -FI_EBADFLAGS);
 	vt_ping(test, &pair.a, &pair.b);
 }
 
@@ -325,20 +311,16 @@ static void tagged_messages_share_a_buffer_if_claimed(struct kunit *test)
 	if (!conf_tagged_join(test, &pair))
 		return;
 	if (!conf_has(test, FI_TAGGED_MULTI_RECV)) {
-		KUNIT_EXPECT_EQ(test, fi_trecvmsg(pair.b.ep, &msg,
-						  FI_MULTI_RECV),
-				-FI_EBADFLAGS);
+		KUNIT_EXPECT_EQ(test, fi_trecvmsg(pair.b.ep, &msg, FI_MULTI_RECV), -FI_EBADFLAGS);
 		return;
 	}
 	KUNIT_ASSERT_EQ(test, set_min(pair.b.ep, LEN - 1), 0);
 	KUNIT_ASSERT_EQ(test, fi_trecvmsg(pair.b.ep, &msg, FI_MULTI_RECV), 0);
 	for (byte = 0; byte < 2; byte++) {
-		KUNIT_ASSERT_EQ(test, fi_tinject(pair.a.ep, &byte, 1, 0,
-						 0x13 + byte), 0);
+		KUNIT_ASSERT_EQ(test, fi_tinject(pair.a.ep, &byte, 1, 0, 0x13 + byte), 0);
 		comp = vt_done(test, pair.b.rx, vt_ctx(1));
 		KUNIT_EXPECT_EQ(test, comp.tag, 0x13 + byte);
-		KUNIT_EXPECT_EQ(test, comp.flags, FI_TAGGED | FI_RECV |
-				(byte ? FI_MULTI_RECV : 0));
+		KUNIT_EXPECT_EQ(test, comp.flags, FI_TAGGED | FI_RECV | (byte ? FI_MULTI_RECV : 0));
 		KUNIT_EXPECT_EQ(test, buf[byte], byte);
 	}
 	vt_none(test, pair.b.rx);
@@ -346,24 +328,16 @@ static void tagged_messages_share_a_buffer_if_claimed(struct kunit *test)
 
 static struct kunit_case multi_cases[] = {
 	KUNIT_CASE_PARAM(messages_lie_one_behind_the_other, conf_gen_params),
-	KUNIT_CASE_PARAM(messages_of_every_length_fill_a_buffer,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(the_option_holds_for_what_is_posted_afterwards,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(a_longer_message_than_the_buffer_is_cut,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(a_message_that_does_not_fit_takes_the_next_receive,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(an_unsignaled_buffer_comes_back_all_the_same,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(messages_of_every_length_fill_a_buffer, conf_gen_params),
+	KUNIT_CASE_PARAM(the_option_holds_for_what_is_posted_afterwards, conf_gen_params),
+	KUNIT_CASE_PARAM(a_longer_message_than_the_buffer_is_cut, conf_gen_params),
+	KUNIT_CASE_PARAM(a_message_that_does_not_fit_takes_the_next_receive, conf_gen_params),
+	KUNIT_CASE_PARAM(an_unsignaled_buffer_comes_back_all_the_same, conf_gen_params),
 	KUNIT_CASE_PARAM(a_buffer_can_be_cancelled, conf_gen_params),
-	KUNIT_CASE_PARAM(a_flood_into_one_buffer_waits_for_its_reader,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(calls_without_flags_post_such_buffers_by_default,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_flood_into_one_buffer_waits_for_its_reader, conf_gen_params),
+	KUNIT_CASE_PARAM(calls_without_flags_post_such_buffers_by_default, conf_gen_params),
 	KUNIT_CASE_PARAM(a_buffer_is_one_element, conf_gen_params),
-	KUNIT_CASE_PARAM(tagged_messages_share_a_buffer_if_claimed,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(tagged_messages_share_a_buffer_if_claimed, conf_gen_params),
 	{}
 };
 

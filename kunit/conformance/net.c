@@ -30,8 +30,7 @@ static bool enter(struct kunit *test, struct vt_netns *netns)
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	hints->addr_format = given->addr_format;
 	hints->fabric_attr->net = netns->net;
-	hints->fabric_attr->prov_name = kstrdup(given->fabric_attr->prov_name,
-						GFP_KERNEL);
+	hints->fabric_attr->prov_name = kstrdup(given->fabric_attr->prov_name, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, hints->fabric_attr->prov_name);
 	ret = conf_getinfo(test, hints, &info);
 	if (ret) {
@@ -69,10 +68,8 @@ static void end_is_a_shell(struct kunit *test, struct vt_end *end)
 		KUNIT_EXPECT_PTR_EQ(test, error.fid, &end->ep->fid);
 		vt_no_event(test, end->eq);
 	}
-	KUNIT_EXPECT_EQ(test, fi_send(end->ep, buf, LEN, NULL, 0, vt_ctx(9)),
-			-ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_recv(end->ep, buf, LEN, NULL, 0, vt_ctx(9)),
-			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_send(end->ep, buf, LEN, NULL, 0, vt_ctx(9)), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_recv(end->ep, buf, LEN, NULL, 0, vt_ctx(9)), -ENODEV);
 	ended(test, end->rx->cq);
 }
 
@@ -124,8 +121,7 @@ static void contexts_go_with_their_namespace(struct kunit *test)
 	sep_pass(test, &a, 1, &b, 2, buf);
 	KUNIT_ASSERT_EQ(test, fi_recv(b.rx[2], buf, LEN, NULL, FI_ADDR_UNSPEC, vt_ctx(1)), 0);
 	/* A message of no bytes that nobody takes */
-	KUNIT_ASSERT_EQ(test, fi_sendmsg(a.tx[1], &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(a.tx[1], &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE), 0);
 
 	vt_netns_let_go(netns);
 	KUNIT_ASSERT_TRUE(test, vt_netns_is_gone(netns));
@@ -156,11 +152,9 @@ static void nothing_is_opened_where_no_namespace_is(struct kunit *test)
 	vt_open_info(test, vt->info);
 	vt_netns_let_go(netns);
 	KUNIT_ASSERT_TRUE(test, vt_netns_is_gone(netns));
-	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, vt->info, &ep, NULL),
-			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, vt->info, &ep, NULL), -ENODEV);
 	if (!vt_is_rdm(vt->info))
-		KUNIT_EXPECT_EQ(test, fi_passive_ep(vt->fabric, vt->info, &pep,
-						    NULL), -ENODEV);
+		KUNIT_EXPECT_EQ(test, fi_passive_ep(vt->fabric, vt->info, &pep, NULL), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_mr_reg(vt->domain, vt_buf(test, LEN), LEN, FI_REMOTE_READ,
 					0, 1, 0, &mr, NULL), -ENODEV);
 	if (!fi_cq_open(vt->domain, NULL, &cq, NULL)) {
@@ -185,8 +179,7 @@ static void calls_that_fail_do_not_keep_a_namespace(struct kunit *test)
 	if (!enter(test, netns))
 		return;
 	info = vt->info;
-	KUNIT_EXPECT_EQ(test, fi_getinfo(VT_API, "192.0.2.1", 0, FI_SOURCE, info, &none),
-			-ENODATA);
+	KUNIT_EXPECT_EQ(test, fi_getinfo(VT_API, "192.0.2.1", 0, FI_SOURCE, info, &none), -ENODATA);
 	conf_serve(test);
 	vt_client(test, &end, &vt_default_kind);
 	KUNIT_EXPECT_LT(test, fi_mr_reg(vt->domain, vt_buf(test, LEN), LEN, 0, 0, 1, ~0ULL, &mr,
@@ -221,8 +214,7 @@ static struct kunit_case net_cases[] = {
 	KUNIT_CASE_PARAM(what_is_in_a_namespace_goes_with_it, conf_gen_params),
 	KUNIT_CASE_PARAM(contexts_go_with_their_namespace, conf_gen_rdm),
 	KUNIT_CASE_PARAM(calls_that_fail_do_not_keep_a_namespace, conf_gen_params),
-	KUNIT_CASE_PARAM(nothing_is_opened_where_no_namespace_is,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(nothing_is_opened_where_no_namespace_is, conf_gen_params),
 	{}
 };
 

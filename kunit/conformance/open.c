@@ -15,8 +15,7 @@ static void fabrics_and_domains_open_many_times(struct kunit *test)
 
 	vt_open_info(test, vt->info);
 	for (i = 0; i < NR; i++) {
-		KUNIT_ASSERT_EQ(test, fi_domain(vt->fabric, vt->info, &domain,
-						NULL), 0);
+		KUNIT_ASSERT_EQ(test, fi_domain(vt->fabric, vt->info, &domain, NULL), 0);
 		vt_adopt(test, &domain->fid);
 	}
 	for (i = 0; i < NR; i++)
@@ -68,13 +67,11 @@ static void what_belongs_elsewhere_cannot_be_bound(struct kunit *test)
 	vt_adopt(test, &far->fid);
 	ep = vt_ep(test, vt->info);
 
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &far->fid, FI_TRANSMIT),
-			-FI_EDOMAIN);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &far->fid, FI_TRANSMIT), -FI_EDOMAIN);
 	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &vt->domain->fid, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &cq->cq->fid, 0), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &cq->cq->fid, FI_TRANSMIT), 0);
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &cq->cq->fid, FI_TRANSMIT),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &cq->cq->fid, FI_TRANSMIT), -EINVAL);
 }
 
 /* In any order, and once */
@@ -127,8 +124,7 @@ static void objects_that_are_not_claimed_are_refused(struct kunit *test)
 	ret = fi_srx_context(vt->domain, &rx_attr, &srx, NULL);
 	if (!ret)
 		vt_adopt(test, &srx->fid);
-	KUNIT_EXPECT_EQ(test, ret, vt->info->domain_attr->max_ep_srx_ctx ?
-				   0 : -ENOSYS);
+	KUNIT_EXPECT_EQ(test, ret, vt->info->domain_attr->max_ep_srx_ctx ? 0 : -ENOSYS);
 	KUNIT_EXPECT_EQ(test, conf_wants_shared(test), !ret);
 	KUNIT_EXPECT_EQ(test, fi_open_ops(&vt->domain->fid, "no_such_ops", 0,
 					  (void **)&av, NULL), -ENOSYS);
@@ -211,11 +207,9 @@ static struct kunit_case open_cases[] = {
 	KUNIT_CASE_PARAM(fabrics_and_domains_open_many_times, conf_gen_params),
 	KUNIT_CASE_PARAM(endpoints_open_many_times, conf_gen_params),
 	KUNIT_CASE_PARAM(what_is_in_use_cannot_be_closed, conf_gen_msg),
-	KUNIT_CASE_PARAM(what_belongs_elsewhere_cannot_be_bound,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(what_belongs_elsewhere_cannot_be_bound, conf_gen_params),
 	KUNIT_CASE_PARAM(queues_have_to_be_bound_before_enable, conf_gen_msg),
-	KUNIT_CASE_PARAM(objects_that_are_not_claimed_are_refused,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(objects_that_are_not_claimed_are_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(a_set_opens_all_that_an_endpoint_needs, conf_gen_params),
 	KUNIT_CASE_PARAM(a_set_uses_what_it_is_given, conf_gen_params),
 	KUNIT_CASE_PARAM(a_set_that_fails_leaves_nothing_open, conf_gen_params),
@@ -230,8 +224,7 @@ struct kunit_suite conf_open_suite = {
 	.test_cases	= open_cases,
 };
 
-static struct fid_eq *writable(struct kunit *test, enum fi_wait_obj wait_obj,
-			       size_t size)
+static struct fid_eq *writable(struct kunit *test, enum fi_wait_obj wait_obj, size_t size)
 {
 	struct fi_eq_attr attr = {
 		.size		= size,
@@ -240,8 +233,7 @@ static struct fid_eq *writable(struct kunit *test, enum fi_wait_obj wait_obj,
 	};
 	struct fid_eq *eq;
 
-	KUNIT_ASSERT_EQ(test, fi_eq_open(vt_of(test)->fabric, &attr, &eq, NULL),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_eq_open(vt_of(test)->fabric, &attr, &eq, NULL), 0);
 	vt_adopt(test, &eq->fid);
 	return eq;
 }
@@ -257,12 +249,10 @@ static void written_events_are_read_in_order(struct kunit *test)
 	for (i = 0; i < NR; i++) {
 		out.data = i;
 		out.context = vt_ctx(i);
-		KUNIT_ASSERT_EQ(test, fi_eq_write(eq, FI_NOTIFY + i, &out,
-						  sizeof(out), 0),
+		KUNIT_ASSERT_EQ(test, fi_eq_write(eq, FI_NOTIFY + i, &out, sizeof(out), 0),
 				(ssize_t)sizeof(out));
 	}
-	KUNIT_EXPECT_EQ(test, fi_eq_write(eq, 1, &out, sizeof(out), 0),
-			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_eq_write(eq, 1, &out, sizeof(out), 0), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, fi_eq_read(eq, &event, &in, sizeof(in), FI_PEEK),
 			(ssize_t)sizeof(in));
 	KUNIT_EXPECT_EQ(test, event, FI_NOTIFY);
@@ -273,8 +263,7 @@ static void written_events_are_read_in_order(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, in.data, i);
 		KUNIT_EXPECT_PTR_EQ(test, in.context, vt_ctx(i));
 	}
-	KUNIT_EXPECT_EQ(test, fi_eq_read(eq, &event, &in, sizeof(in), 0),
-			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_eq_read(eq, &event, &in, sizeof(in), 0), -EAGAIN);
 }
 
 static void an_empty_event_queue_has_nothing(struct kunit *test)
@@ -286,18 +275,14 @@ static void an_empty_event_queue_has_nothing(struct kunit *test)
 
 	vt_open_info(test, vt_of(test)->info);
 	eq = vt_eq(test, 0);
-	KUNIT_EXPECT_EQ(test, fi_eq_read(eq, &event, &in, sizeof(in), 0),
-			-EAGAIN);
-	KUNIT_EXPECT_EQ(test, fi_eq_read(eq, &event, &in, sizeof(in), FI_PEEK),
-			-EAGAIN);
-	KUNIT_EXPECT_EQ(test, fi_eq_sread(eq, &event, &in, sizeof(in), 5, 0),
-			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_eq_read(eq, &event, &in, sizeof(in), 0), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_eq_read(eq, &event, &in, sizeof(in), FI_PEEK), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_eq_sread(eq, &event, &in, sizeof(in), 5, 0), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, fi_eq_readerr(eq, &error, 0), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, fi_eq_write(eq, 1, &in, sizeof(in), 0), -ENOSYS);
 	KUNIT_EXPECT_NOT_NULL(test, fi_eq_strerror(eq, 1, NULL, NULL, 0));
 	eq = writable(test, FI_WAIT_NONE, 0);
-	KUNIT_EXPECT_EQ(test, fi_eq_sread(eq, &event, &in, sizeof(in), 0, 0),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_eq_sread(eq, &event, &in, sizeof(in), 0, 0), -EINVAL);
 }
 
 static void other_event_queues_are_refused(struct kunit *test)
@@ -319,9 +304,8 @@ static void other_event_queues_are_refused(struct kunit *test)
 	vt_open_info(test, vt_of(test)->info);
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		attr = bad[i].attr;
-		KUNIT_EXPECT_EQ_MSG(test, fi_eq_open(vt_of(test)->fabric, &attr,
-						     &eq, NULL), bad[i].ret,
-				    "attributes %zu", i);
+		KUNIT_EXPECT_EQ_MSG(test, fi_eq_open(vt_of(test)->fabric, &attr, &eq, NULL),
+				    bad[i].ret, "attributes %zu", i);
 	}
 }
 

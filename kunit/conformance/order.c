@@ -45,8 +45,7 @@ static ssize_t read_region(struct bench *bench, void *buf, unsigned long nr)
 		       bench->region.addr, bench->region.key, vt_ctx(nr));
 }
 
-static void post_write(struct kunit *test, struct bench *bench, void *buf,
-		       unsigned long nr)
+static void post_write(struct kunit *test, struct bench *bench, void *buf, unsigned long nr)
 {
 	KUNIT_ASSERT_EQ(test, write_region(bench, buf, nr), 0);
 }
@@ -63,8 +62,7 @@ static void a_read_sees_the_write_before_it(struct kunit *test)
 
 	if (!claims(test, FI_ORDER_RAW | FI_ORDER_RMA_RAW))
 		return;
-	bench_open(test, &bench,
-		   vt_of(test)->info->ep_attr->max_order_raw_size);
+	bench_open(test, &bench, vt_of(test)->info->ep_attr->max_order_raw_size);
 	KUNIT_ASSERT_GT(test, bench.len, 0);
 	for (i = 0; i < ROUNDS; i++) {
 		vt_fill(bench.out, bench.len, i);
@@ -83,8 +81,7 @@ static void the_later_of_two_writes_stays(struct kunit *test)
 
 	if (!claims(test, FI_ORDER_WAW | FI_ORDER_RMA_WAW))
 		return;
-	bench_open(test, &bench,
-		   vt_of(test)->info->ep_attr->max_order_waw_size);
+	bench_open(test, &bench, vt_of(test)->info->ep_attr->max_order_waw_size);
 	KUNIT_ASSERT_GT(test, bench.len, 0);
 	for (i = 0; i < ROUNDS; i++) {
 		vt_fill(bench.out, bench.len, ~i);
@@ -94,8 +91,7 @@ static void the_later_of_two_writes_stays(struct kunit *test)
 		vt_done(test, bench.pair.a.tx, vt_ctx(1));
 		vt_done(test, bench.pair.a.tx, vt_ctx(2));
 		vt_ping(test, &bench.pair.a, &bench.pair.b);
-		KUNIT_ASSERT_TRUE(test, vt_filled(bench.region.buf, bench.len,
-						  i));
+		KUNIT_ASSERT_TRUE(test, vt_filled(bench.region.buf, bench.len, i));
 	}
 }
 
@@ -114,8 +110,7 @@ static void a_message_finds_the_write_before_it(struct kunit *test)
 		post_write(test, &bench, bench.out, 1);
 		KUNIT_ASSERT_EQ(test, fi_inject(bench.pair.a.ep, buf, 0, 0), 0);
 		vt_done(test, bench.pair.b.rx, vt_ctx(3));
-		KUNIT_ASSERT_TRUE(test, vt_filled(bench.region.buf, bench.len,
-						  i));
+		KUNIT_ASSERT_TRUE(test, vt_filled(bench.region.buf, bench.len, i));
 		vt_done(test, bench.pair.a.tx, vt_ctx(1));
 	}
 }
@@ -125,8 +120,7 @@ static void a_message_finds_the_write_before_it(struct kunit *test)
  * it must not either.  Whether the message counts as sent is another question.
  */
 static void behind_a_message(struct kunit *test, struct bench *bench, void *buf,
-			     ssize_t (*post)(struct bench *bench, void *buf,
-					     unsigned long nr))
+			     ssize_t (*post)(struct bench *bench, void *buf, unsigned long nr))
 {
 	struct vt_comp comp;
 	int i, ret;
@@ -181,8 +175,7 @@ static void a_fenced_write_waits_for_the_read_before_it(struct kunit *test)
 	struct bench bench = {};
 	int i, ret;
 
-	if (!conf_has(test, FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ |
-		      FI_REMOTE_WRITE))
+	if (!conf_has(test, FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE))
 		return;
 	bench_open(test, &bench, SZ_8K);
 	iov = (struct kvec) { bench.out, bench.len };
@@ -193,8 +186,7 @@ static void a_fenced_write_waits_for_the_read_before_it(struct kunit *test)
 		vt_fill(bench.region.buf, bench.len, i);
 		vt_fill(bench.out, bench.len, ~i);
 		post_read(test, &bench, 1);
-		ret = fi_writemsg(bench.pair.a.ep, &msg,
-				  FI_FENCE | FI_COMPLETION);
+		ret = fi_writemsg(bench.pair.a.ep, &msg, FI_FENCE | FI_COMPLETION);
 		vt_done(test, bench.pair.a.tx, vt_ctx(1));
 		KUNIT_ASSERT_TRUE(test, vt_filled(bench.in, bench.len, i));
 		if (ret) {
@@ -211,12 +203,9 @@ static struct kunit_case order_cases[] = {
 	KUNIT_CASE_PARAM(a_read_sees_the_write_before_it, conf_gen_params),
 	KUNIT_CASE_PARAM(the_later_of_two_writes_stays, conf_gen_params),
 	KUNIT_CASE_PARAM(a_message_finds_the_write_before_it, conf_gen_params),
-	KUNIT_CASE_PARAM(a_write_stays_behind_the_message_before_it,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(a_read_stays_behind_the_message_before_it,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(a_fenced_write_waits_for_the_read_before_it,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_write_stays_behind_the_message_before_it, conf_gen_params),
+	KUNIT_CASE_PARAM(a_read_stays_behind_the_message_before_it, conf_gen_params),
+	KUNIT_CASE_PARAM(a_fenced_write_waits_for_the_read_before_it, conf_gen_params),
 	{}
 };
 

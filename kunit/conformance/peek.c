@@ -12,8 +12,7 @@
 
 #define TAG	0x77
 
-static ssize_t post(struct vt_end *end, u8 *buf, size_t len, u64 tag,
-		    void *context, u64 flags)
+static ssize_t post(struct vt_end *end, u8 *buf, size_t len, u64 tag, void *context, u64 flags)
 {
 	struct kvec iov = { buf, len };
 	struct fi_msg_tagged msg = {
@@ -33,8 +32,7 @@ static struct vt_comp peek(struct kunit *test, struct vt_end *end, u64 tag,
 {
 	struct vt_comp comp;
 
-	KUNIT_ASSERT_EQ(test, post(end, NULL, 0, tag, context,
-				   FI_PEEK | flags), 0);
+	KUNIT_ASSERT_EQ(test, post(end, NULL, 0, tag, context, FI_PEEK | flags), 0);
 	KUNIT_ASSERT_EQ(test, vt_wait(end->rx, &comp), 1);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, context);
 	if (comp.err)
@@ -54,8 +52,7 @@ static struct vt_comp find(struct kunit *test, struct vt_end *end, u64 tag,
 		if (comp.err)
 			usleep_range(1000, 2000);
 	} while (comp.err && ktime_before(ktime_get(), limit));
-	KUNIT_ASSERT_EQ_MSG(test, comp.err, 0, "tag %#llx does not arrive",
-			    tag);
+	KUNIT_ASSERT_EQ_MSG(test, comp.err, 0, "tag %#llx does not arrive", tag);
 	KUNIT_EXPECT_EQ(test, comp.tag, tag);
 	return comp;
 }
@@ -67,8 +64,7 @@ static void send(struct kunit *test, struct vt_end *end, u64 tag, u8 byte)
 
 static void expect_none(struct kunit *test, struct vt_end *end, u64 tag)
 {
-	KUNIT_EXPECT_EQ(test, peek(test, end, tag, vt_ctx(99), 0).err,
-			FI_ENOMSG);
+	KUNIT_EXPECT_EQ(test, peek(test, end, tag, vt_ctx(99), 0).err, FI_ENOMSG);
 }
 
 /* It is there for a receive, and is this one */
@@ -77,8 +73,7 @@ static void receive(struct kunit *test, struct vt_end *end, u64 tag, u8 byte)
 	u8 *buf = vt_buf(test, 8);
 	struct vt_comp comp;
 
-	KUNIT_ASSERT_EQ(test, post(end, buf, 8, tag, vt_ctx(50), FI_COMPLETION),
-			0);
+	KUNIT_ASSERT_EQ(test, post(end, buf, 8, tag, vt_ctx(50), FI_COMPLETION), 0);
 	comp = vt_done(test, end->rx, vt_ctx(50));
 	KUNIT_EXPECT_EQ(test, comp.tag, tag);
 	KUNIT_EXPECT_EQ(test, comp.len, 1);
@@ -94,8 +89,7 @@ static void a_peek_that_finds_nothing_is_an_error_once(struct kunit *test)
 		return;
 	comp = peek(test, &pair.b, TAG, vt_ctx(1), 0);
 	KUNIT_EXPECT_EQ(test, comp.err, FI_ENOMSG);
-	KUNIT_EXPECT_EQ(test, comp.flags & (FI_TAGGED | FI_RECV),
-			FI_TAGGED | FI_RECV);
+	KUNIT_EXPECT_EQ(test, comp.flags & (FI_TAGGED | FI_RECV), FI_TAGGED | FI_RECV);
 	vt_none(test, pair.b.rx);
 	/* Nothing has been posted */
 	send(test, &pair.a, TAG, 5);
@@ -117,18 +111,15 @@ static void a_peek_describes_a_message_and_leaves_it(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, fi_tsenddata(pair.a.ep, buf, 100, NULL,
 						   data, 0, TAG, vt_ctx(2)), 0);
 	else
-		KUNIT_ASSERT_EQ(test, fi_tsend(pair.a.ep, buf, 100, NULL, 0,
-					       TAG, vt_ctx(2)), 0);
+		KUNIT_ASSERT_EQ(test, fi_tsend(pair.a.ep, buf, 100, NULL, 0, TAG, vt_ctx(2)), 0);
 	comp = find(test, &pair.b, TAG, vt_ctx(1), 0);
 	KUNIT_EXPECT_EQ(test, comp.len, 100);
 	KUNIT_EXPECT_EQ(test, comp.data, data);
-	KUNIT_EXPECT_EQ(test, comp.flags & FI_REMOTE_CQ_DATA,
-			data ? FI_REMOTE_CQ_DATA : 0);
+	KUNIT_EXPECT_EQ(test, comp.flags & FI_REMOTE_CQ_DATA, data ? FI_REMOTE_CQ_DATA : 0);
 	expect_none(test, &pair.b, TAG + 1);
 	KUNIT_EXPECT_EQ(test, peek(test, &pair.b, TAG, vt_ctx(3), 0).err, 0);
 
-	KUNIT_ASSERT_EQ(test, post(&pair.b, buf + 100, 100, TAG, vt_ctx(4),
-				   FI_COMPLETION), 0);
+	KUNIT_ASSERT_EQ(test, post(&pair.b, buf + 100, 100, TAG, vt_ctx(4), FI_COMPLETION), 0);
 	KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.rx, vt_ctx(4)).len, 100);
 	vt_done(test, pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf + 100, 100, 1));
@@ -141,15 +132,12 @@ static void a_peek_names_the_sender_if_asked_to(struct kunit *test)
 	struct vt_pair pair = {};
 	fi_addr_t addr = 77;
 
-	if (!conf_is_rdm(test) || !conf_want(test, FI_SOURCE) ||
-	    !conf_tagged_join(test, &pair))
+	if (!conf_is_rdm(test) || !conf_want(test, FI_SOURCE) || !conf_tagged_join(test, &pair))
 		return;
 	send(test, &pair.a, TAG, 1);
 	find(test, &pair.b, TAG, vt_ctx(1), 0);
-	KUNIT_ASSERT_EQ(test, post(&pair.b, NULL, 0, TAG, vt_ctx(2), FI_PEEK),
-			0);
-	KUNIT_ASSERT_EQ(test, vt_cq_sreadfrom(pair.b.rx->cq, &entry, 1, &addr,
-					      NULL), 1);
+	KUNIT_ASSERT_EQ(test, post(&pair.b, NULL, 0, TAG, vt_ctx(2), FI_PEEK), 0);
+	KUNIT_ASSERT_EQ(test, vt_cq_sreadfrom(pair.b.rx->cq, &entry, 1, &addr, NULL), 1);
 	KUNIT_EXPECT_EQ(test, addr, 0);
 	KUNIT_EXPECT_EQ(test, entry.tag, TAG);
 }
@@ -202,14 +190,11 @@ static void a_claimed_message_is_for_its_claimer(struct kunit *test)
 	find(test, &pair.b, TAG, two, FI_CLAIM);
 	expect_none(test, &pair.b, TAG);
 	/* A receive that would fit waits for the next one */
-	KUNIT_ASSERT_EQ(test, post(&pair.b, buf, 8, TAG, vt_ctx(3),
-				   FI_COMPLETION), 0);
-	KUNIT_ASSERT_EQ(test, post(&pair.b, buf + 8, 8, TAG, two,
-				   FI_CLAIM | FI_COMPLETION), 0);
+	KUNIT_ASSERT_EQ(test, post(&pair.b, buf, 8, TAG, vt_ctx(3), FI_COMPLETION), 0);
+	KUNIT_ASSERT_EQ(test, post(&pair.b, buf + 8, 8, TAG, two, FI_CLAIM | FI_COMPLETION), 0);
 	KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.rx, two).tag, TAG);
 	KUNIT_EXPECT_EQ(test, buf[8], 2);
-	KUNIT_ASSERT_EQ(test, post(&pair.b, buf + 8, 8, TAG, one,
-				   FI_CLAIM | FI_COMPLETION), 0);
+	KUNIT_ASSERT_EQ(test, post(&pair.b, buf + 8, 8, TAG, one, FI_CLAIM | FI_COMPLETION), 0);
 	KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.rx, one).len, 1);
 	KUNIT_EXPECT_EQ(test, buf[8], 1);
 	vt_none(test, pair.b.rx);
@@ -217,8 +202,7 @@ static void a_claimed_message_is_for_its_claimer(struct kunit *test)
 	vt_done(test, pair.b.rx, vt_ctx(3));
 	KUNIT_EXPECT_EQ(test, buf[0], 3);
 	/* Nothing is claimed any more */
-	KUNIT_EXPECT_EQ(test, post(&pair.b, buf, 8, TAG, one, FI_CLAIM),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, post(&pair.b, buf, 8, TAG, one, FI_CLAIM), -EINVAL);
 }
 
 static void a_message_that_is_looked_at_can_be_discarded(struct kunit *test)
@@ -229,8 +213,7 @@ static void a_message_that_is_looked_at_can_be_discarded(struct kunit *test)
 
 	if (!conf_tagged_join(test, &pair))
 		return;
-	KUNIT_ASSERT_EQ(test, fi_tsend(pair.a.ep, buf, 8, NULL, 0, TAG,
-				       vt_ctx(2)), 0);
+	KUNIT_ASSERT_EQ(test, fi_tsend(pair.a.ep, buf, 8, NULL, 0, TAG, vt_ctx(2)), 0);
 	send(test, &pair.a, TAG, 7);
 	comp = find(test, &pair.b, TAG, vt_ctx(1), FI_DISCARD);
 	KUNIT_EXPECT_EQ(test, comp.len, 8);
@@ -248,16 +231,14 @@ static void a_claimed_message_can_be_discarded(struct kunit *test)
 
 	if (!conf_tagged_join(test, &pair))
 		return;
-	KUNIT_ASSERT_EQ(test, fi_tsend(pair.a.ep, buf, 8, NULL, 0, TAG,
-				       vt_ctx(2)), 0);
+	KUNIT_ASSERT_EQ(test, fi_tsend(pair.a.ep, buf, 8, NULL, 0, TAG, vt_ctx(2)), 0);
 	find(test, &pair.b, TAG, context, FI_CLAIM);
 	KUNIT_ASSERT_EQ(test, post(&pair.b, NULL, 0, TAG, context,
 				   FI_CLAIM | FI_DISCARD | FI_COMPLETION), 0);
 	vt_done(test, pair.b.rx, context);
 	vt_done(test, pair.a.tx, vt_ctx(2));
 	vt_none(test, pair.b.rx);
-	KUNIT_EXPECT_EQ(test, post(&pair.b, NULL, 0, TAG, context,
-				   FI_CLAIM | FI_DISCARD), -EINVAL);
+	KUNIT_EXPECT_EQ(test, post(&pair.b, NULL, 0, TAG, context, FI_CLAIM | FI_DISCARD), -EINVAL);
 	vt_ping(test, &pair.a, &pair.b);
 }
 
@@ -271,8 +252,7 @@ static void a_claim_ends_with_its_endpoint(struct kunit *test)
 
 	if (!conf_tagged_join(test, &pair))
 		return;
-	KUNIT_ASSERT_EQ(test, fi_tsend(pair.a.ep, buf, 8, NULL, 0, TAG,
-				       vt_ctx(2)), 0);
+	KUNIT_ASSERT_EQ(test, fi_tsend(pair.a.ep, buf, 8, NULL, 0, TAG, vt_ctx(2)), 0);
 	find(test, &pair.b, TAG, context, FI_CLAIM);
 	vt_close(test, &pair.b.ep->fid);
 	KUNIT_ASSERT_EQ(test, vt_wait(pair.a.tx, &comp), 1);
@@ -305,34 +285,24 @@ static void what_makes_no_sense_is_refused(struct kunit *test)
 
 	if (!conf_tagged_join(test, &pair))
 		return;
-	KUNIT_EXPECT_EQ(test, post(&pair.b, buf, 8, TAG, context, FI_CLAIM),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, post(&pair.b, buf, 8, TAG, NULL, FI_CLAIM),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, post(&pair.b, buf, 8, TAG, context, FI_DISCARD),
+	KUNIT_EXPECT_EQ(test, post(&pair.b, buf, 8, TAG, context, FI_CLAIM), -EINVAL);
+	KUNIT_EXPECT_EQ(test, post(&pair.b, buf, 8, TAG, NULL, FI_CLAIM), -EINVAL);
+	KUNIT_EXPECT_EQ(test, post(&pair.b, buf, 8, TAG, context, FI_DISCARD), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, post(&pair.b, buf, 8, TAG, context, FI_PEEK | FI_CLAIM | FI_DISCARD),
 			-FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, post(&pair.b, buf, 8, TAG, context,
-				   FI_PEEK | FI_CLAIM | FI_DISCARD),
-			-FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, fi_recvmsg(pair.b.ep, &msg, FI_PEEK),
-			-FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.b.ep, &msg, FI_PEEK),
-			-FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_recvmsg(pair.b.ep, &msg, FI_PEEK), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.b.ep, &msg, FI_PEEK), -FI_EBADFLAGS);
 	vt_none(test, pair.b.rx);
 	vt_ping(test, &pair.a, &pair.b);
 }
 
 static struct kunit_case peek_cases[] = {
-	KUNIT_CASE_PARAM(a_peek_that_finds_nothing_is_an_error_once,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(a_peek_describes_a_message_and_leaves_it,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_peek_that_finds_nothing_is_an_error_once, conf_gen_params),
+	KUNIT_CASE_PARAM(a_peek_describes_a_message_and_leaves_it, conf_gen_params),
 	KUNIT_CASE_PARAM(a_peek_names_a_sender_that_became_known, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_peek_names_the_sender_if_asked_to, conf_gen_rdm),
-	KUNIT_CASE_PARAM(a_claimed_message_is_for_its_claimer,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(a_message_that_is_looked_at_can_be_discarded,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_claimed_message_is_for_its_claimer, conf_gen_params),
+	KUNIT_CASE_PARAM(a_message_that_is_looked_at_can_be_discarded, conf_gen_params),
 	KUNIT_CASE_PARAM(a_claimed_message_can_be_discarded, conf_gen_params),
 	KUNIT_CASE_PARAM(a_claim_ends_with_its_endpoint, conf_gen_params),
 	KUNIT_CASE_PARAM(a_peek_is_always_answered, conf_gen_params),

@@ -204,8 +204,7 @@ static void endpoints_tell_who_accesses_peer_memory(struct kunit *test)
 	ep = vt_ep(test, vt_of(test)->info);
 	if (!conf_has(test, FI_HMEM)) {
 		KUNIT_EXPECT_EQ(test, get_p2p(ep, &p2p, &len), -ENOPROTOOPT);
-		KUNIT_EXPECT_EQ(test, set_p2p(ep, FI_HMEM_P2P_ENABLED, sizeof(int)),
-				-ENOPROTOOPT);
+		KUNIT_EXPECT_EQ(test, set_p2p(ep, FI_HMEM_P2P_ENABLED, sizeof(int)), -ENOPROTOOPT);
 		return;
 	}
 	KUNIT_EXPECT_EQ(test, set_p2p(ep, FI_HMEM_P2P_REQUIRED, sizeof(int)), -EOPNOTSUPP);

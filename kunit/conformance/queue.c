@@ -55,8 +55,7 @@ void conf_queue_leave(struct conf_queue *queue)
 	wake_up(&queue->wait);
 }
 
-void conf_queue_hook(struct conf_queue *queue, int (*hook)(void *arg),
-		     void *arg)
+void conf_queue_hook(struct conf_queue *queue, int (*hook)(void *arg), void *arg)
 {
 	reinit_completion(&queue->hooked);
 	queue->hook_arg = arg;
@@ -65,8 +64,7 @@ void conf_queue_hook(struct conf_queue *queue, int (*hook)(void *arg),
 
 void conf_queue_hooked(struct kunit *test, struct conf_queue *queue)
 {
-	KUNIT_ASSERT_TRUE_MSG(test, vt_completed(&queue->hooked), "%s",
-			    queue->cq.kind->name);
+	KUNIT_ASSERT_TRUE_MSG(test, vt_completed(&queue->hooked), "%s", queue->cq.kind->name);
 }
 
 static void count(struct conf_queue *queue, int err, u64 flags)
@@ -97,8 +95,7 @@ static void queue_handler(struct fid_cq *cq, void *context)
 	conf_queue_leave(queue);
 }
 
-struct conf_queue *conf_queue(struct kunit *test, const struct vt_kind *kind,
-			      size_t size)
+struct conf_queue *conf_queue(struct kunit *test, const struct vt_kind *kind, size_t size)
 {
 	struct conf_queue *queue = vt_buf(test, sizeof(*queue));
 	struct fi_cq_attr attr = {
@@ -115,9 +112,8 @@ struct conf_queue *conf_queue(struct kunit *test, const struct vt_kind *kind,
 	init_completion(&queue->hooked);
 	if (kind->wait_obj == FI_WAIT_CALLBACK)
 		attr.handler = queue_handler;
-	KUNIT_ASSERT_EQ_MSG(test, fi_cq_open(vt_of(test)->domain, &attr,
-					     &queue->cq.cq, queue), 0, "%s",
-			    kind->name);
+	KUNIT_ASSERT_EQ_MSG(test, fi_cq_open(vt_of(test)->domain, &attr, &queue->cq.cq, queue), 0,
+			    "%s", kind->name);
 	vt_adopt(test, &queue->cq.cq->fid);
 	return queue;
 }
@@ -133,8 +129,7 @@ static bool read_one(struct conf_queue *queue)
 		return ret == 1;
 	if (ret == 1)
 		count(queue, 0, entry.flags);
-	else if (ret == -FI_EAVAIL &&
-		 fi_cq_readerr(queue->cq.cq, &error, 0) == 1)
+	else if (ret == -FI_EAVAIL && fi_cq_readerr(queue->cq.cq, &error, 0) == 1)
 		count(queue, error.err, error.flags);
 	else
 		return false;
@@ -144,8 +139,7 @@ static bool read_one(struct conf_queue *queue)
 void conf_queue_read(struct conf_queue *queue, int count)
 {
 	/* Nobody reads what others are called for */
-	if (queue->cq.kind->wait_obj == FI_WAIT_DONE &&
-	    queue->cq.kind->comp_ctx != FI_COMP_DIRECT)
+	if (queue->cq.kind->wait_obj == FI_WAIT_DONE && queue->cq.kind->comp_ctx != FI_COMP_DIRECT)
 		return;
 	while (count-- && read_one(queue))
 		;
@@ -162,9 +156,7 @@ static void wait_for_call(struct conf_queue *queue, int calls, int ended)
 	switch (queue->cq.kind->wait_obj) {
 	case FI_WAIT_DONE:
 		if (queue->cq.kind->comp_ctx != FI_COMP_DIRECT) {
-			wait_event_timeout(queue->wait,
-					   conf_queue_ended(queue) >= ended,
-					   jiffies);
+			wait_event_timeout(queue->wait, conf_queue_ended(queue) >= ended, jiffies);
 			return;
 		}
 		fallthrough;
@@ -172,9 +164,7 @@ static void wait_for_call(struct conf_queue *queue, int calls, int ended)
 		usleep_range(100, 200);
 		return;
 	case FI_WAIT_CALLBACK:
-		if (!wait_event_timeout(queue->wait,
-					atomic_read(&queue->calls) != calls,
-					jiffies))
+		if (!wait_event_timeout(queue->wait, atomic_read(&queue->calls) != calls, jiffies))
 			queue->late = true;
 		return;
 	}
@@ -186,8 +176,7 @@ void conf_queue_wait(struct conf_queue *queue, int ended)
 	int calls = atomic_read(&queue->calls);
 
 	conf_queue_read(queue, INT_MAX);
-	while (conf_queue_ended(queue) < ended &&
-	       ktime_before(ktime_get(), limit)) {
+	while (conf_queue_ended(queue) < ended && ktime_before(ktime_get(), limit)) {
 		wait_for_call(queue, calls, ended);
 		calls = atomic_read(&queue->calls);
 		conf_queue_read(queue, INT_MAX);
@@ -197,15 +186,12 @@ void conf_queue_wait(struct conf_queue *queue, int ended)
 void conf_queue_expect(struct kunit *test, struct conf_queue *queue, int ended)
 {
 	conf_queue_wait(queue, ended);
-	KUNIT_ASSERT_EQ_MSG(test, conf_queue_ended(queue), ended, "%s",
-			    queue->cq.kind->name);
+	KUNIT_ASSERT_EQ_MSG(test, conf_queue_ended(queue), ended, "%s", queue->cq.kind->name);
 	KUNIT_ASSERT_FALSE_MSG(test, queue->late, "%s", queue->cq.kind->name);
 }
 
 void conf_queue_check(struct kunit *test, struct conf_queue *queue)
 {
-	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&queue->astray), 0, "%s",
-			    queue->cq.kind->name);
-	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&queue->beside), 0, "%s",
-			    queue->cq.kind->name);
+	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&queue->astray), 0, "%s", queue->cq.kind->name);
+	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&queue->beside), 0, "%s", queue->cq.kind->name);
 }

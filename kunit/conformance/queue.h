@@ -58,8 +58,7 @@ struct conf_queue {
 	struct completion	hooked;
 };
 
-struct conf_queue *conf_queue(struct kunit *test, const struct vt_kind *kind,
-			      size_t size);
+struct conf_queue *conf_queue(struct kunit *test, const struct vt_kind *kind, size_t size);
 
 /* The context of an operation */
 static inline void *conf_queue_ctx(struct conf_queue *queue)
@@ -85,8 +84,7 @@ static inline int conf_queue_ended(struct conf_queue *queue)
 void conf_queue_enter(struct conf_queue *queue);
 void conf_queue_leave(struct conf_queue *queue);
 /* From inside the next call of the client, @hook is called, once */
-void conf_queue_hook(struct conf_queue *queue, int (*hook)(void *arg),
-		     void *arg);
+void conf_queue_hook(struct conf_queue *queue, int (*hook)(void *arg), void *arg);
 /* Waits until it has returned: a handler may run after what it announces was read */
 void conf_queue_hooked(struct kunit *test, struct conf_queue *queue);
 /* Takes what has completed, at most @count, without waiting */

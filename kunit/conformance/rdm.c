@@ -30,23 +30,19 @@ static void three_open(struct kunit *test, struct three *three)
 		vt_client(test, &three->ends[i], &vt_default_kind);
 	for (i = 0; i < 2; i++) {
 		vt_know(test, &three->ends[i], &three->ends[2]);
-		KUNIT_ASSERT_EQ(test, vt_know(test, &three->ends[2],
-					      &three->ends[i]), i);
+		KUNIT_ASSERT_EQ(test, vt_know(test, &three->ends[2], &three->ends[i]), i);
 	}
 }
 
-static void send_byte(struct kunit *test, struct vt_end *from, fi_addr_t to,
-		      u8 byte)
+static void send_byte(struct kunit *test, struct vt_end *from, fi_addr_t to, u8 byte)
 {
 	KUNIT_ASSERT_EQ(test, fi_inject(from->ep, &byte, 1, to), 0);
 }
 
 /* From whomever: 0 would be a sender, with FI_DIRECTED_RECV */
-static void recv_any(struct kunit *test, struct vt_end *end, void *buf,
-		     size_t len)
+static void recv_any(struct kunit *test, struct vt_end *end, void *buf, size_t len)
 {
-	KUNIT_ASSERT_EQ(test, fi_recv(end->ep, buf, len, NULL, FI_ADDR_UNSPEC,
-				      vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(end->ep, buf, len, NULL, FI_ADDR_UNSPEC, vt_ctx(1)), 0);
 }
 
 static fi_addr_t source_of_next(struct kunit *test, struct vt_end *end)
@@ -54,8 +50,7 @@ static fi_addr_t source_of_next(struct kunit *test, struct vt_end *end)
 	struct fi_cq_data_entry entry;
 	fi_addr_t addr = 77;
 
-	KUNIT_ASSERT_EQ(test, vt_cq_sreadfrom(end->rx->cq, &entry, 1, &addr,
-					      NULL), 1);
+	KUNIT_ASSERT_EQ(test, vt_cq_sreadfrom(end->rx->cq, &entry, 1, &addr, NULL), 1);
 	return addr;
 }
 
@@ -71,16 +66,14 @@ static void a_message_says_its_sender_if_asked_to(struct kunit *test)
 	for (i = 0; i < 4; i++) {
 		recv_any(test, &three.ends[2], three.buf, 8);
 		send_byte(test, &three.ends[i % 2], 0, i);
-		KUNIT_EXPECT_EQ(test, source_of_next(test, &three.ends[2]),
-				i % 2);
+		KUNIT_EXPECT_EQ(test, source_of_next(test, &three.ends[2]), i % 2);
 		KUNIT_EXPECT_EQ(test, three.buf[0], i);
 	}
 	/* A sender whose address is not in the vector is nobody */
 	KUNIT_ASSERT_EQ(test, fi_av_remove(three.ends[2].av, &addr, 1, 0), 0);
 	recv_any(test, &three.ends[2], three.buf, 8);
 	send_byte(test, &three.ends[1], 0, 9);
-	KUNIT_EXPECT_EQ(test, source_of_next(test, &three.ends[2]),
-			FI_ADDR_NOTAVAIL);
+	KUNIT_EXPECT_EQ(test, source_of_next(test, &three.ends[2]), FI_ADDR_NOTAVAIL);
 	KUNIT_EXPECT_EQ(test, three.buf[0], 9);
 }
 
@@ -179,8 +172,7 @@ static void a_sender_has_the_id_that_the_client_gives_it(struct kunit *test)
 	send_byte(test, &pair.a, 0, 1);
 	KUNIT_EXPECT_EQ(test, source_of_next(test, &pair.b), FI_ADDR_NOTAVAIL);
 
-	KUNIT_ASSERT_EQ(test, fi_av_set_user_id(pair.b.av, 0, 0x123456789a,
-						0), 0);
+	KUNIT_ASSERT_EQ(test, fi_av_set_user_id(pair.b.av, 0, 0x123456789a, 0), 0);
 	KUNIT_EXPECT_EQ(test, fi_av_set_user_id(pair.b.av, 5, 1, 0), -EINVAL);
 	/* Calls that post go on to take the number of the vector */
 	vt_recv(test, &pair.b, buf, 8, vt_ctx(2));
@@ -202,8 +194,7 @@ static void ids_of_single_insertions_are_the_clients(struct kunit *test)
 		return;
 	conf_join(test, &pair);
 	KUNIT_ASSERT_EQ(test, fi_getname(&pair.a.ep->fid, &name, &len), 0);
-	KUNIT_ASSERT_EQ(test, fi_av_insert(pair.b.av, &name, 1, &id,
-					   FI_AV_USER_ID, NULL), 1);
+	KUNIT_ASSERT_EQ(test, fi_av_insert(pair.b.av, &name, 1, &id, FI_AV_USER_ID, NULL), 1);
 	KUNIT_EXPECT_EQ(test, id, 0);
 	vt_recv(test, &pair.b, buf, 8, vt_ctx(1));
 	send_byte(test, &pair.a, 0, 1);
@@ -222,8 +213,7 @@ static void a_directed_receive_waits_for_its_sender(struct kunit *test)
 		return;
 	directed = conf_has(test, FI_DIRECTED_RECV);
 	three_open(test, &three);
-	KUNIT_ASSERT_EQ(test, fi_recv(end->ep, three.buf, 8, NULL, 1,
-				      vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(end->ep, three.buf, 8, NULL, 1, vt_ctx(1)), 0);
 	KUNIT_ASSERT_EQ(test, fi_recv(end->ep, three.buf + 8, 8, NULL,
 				      FI_ADDR_UNSPEC, vt_ctx(2)), 0);
 	send_byte(test, &three.ends[0], 0, 10);
@@ -244,8 +234,7 @@ static void a_directed_receive_finds_the_message_that_waits(struct kunit *test)
 	three_open(test, &three);
 	send_byte(test, &three.ends[0], 0, 10);
 	send_byte(test, &three.ends[1], 0, 11);
-	KUNIT_ASSERT_EQ(test, fi_recv(end->ep, three.buf, 8, NULL, 1,
-				      vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(end->ep, three.buf, 8, NULL, 1, vt_ctx(1)), 0);
 	vt_done(test, end->rx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, three.buf[0], 11);
 	vt_recv(test, end, three.buf, 8, vt_ctx(2));
@@ -266,8 +255,7 @@ static ssize_t post_kind(struct vt_end *end, u8 *buf, int kind)
 	case 3:
 		return fi_read(end->ep, buf, 8, NULL, 0, 0, 1, vt_ctx(103));
 	default:
-		return fi_atomic(end->ep, buf, 1, NULL, 0, 0, 1, FI_UINT64,
-				 FI_SUM, vt_ctx(104));
+		return fi_atomic(end->ep, buf, 1, NULL, 0, 0, 1, FI_UINT64, FI_SUM, vt_ctx(104));
 	}
 }
 
@@ -292,12 +280,10 @@ static void expect_unreachable(struct kunit *test, struct vt_end *end)
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (!conf_has(test, kinds[i].caps))
 			continue;
-		KUNIT_ASSERT_EQ_MSG(test, post_kind(end, buf, i), 0, "kind %d",
-				    i);
+		KUNIT_ASSERT_EQ_MSG(test, post_kind(end, buf, i), 0, "kind %d", i);
 		comp = vt_failed(test, end->tx);
 		KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(100 + i));
-		KUNIT_EXPECT_EQ_MSG(test, comp.flags, kinds[i].flags, "kind %d",
-				    i);
+		KUNIT_EXPECT_EQ_MSG(test, comp.flags, kinds[i].flags, "kind %d", i);
 	}
 	/* What is not reported when it succeeds */
 	KUNIT_ASSERT_EQ(test, fi_inject(end->ep, buf, 8, 0), 0);
@@ -438,8 +424,7 @@ static void a_peer_that_comes_back_is_reached_again(struct kunit *test)
 	vt_ping(test, &pair.a, &pair.b);
 	info = vt_dup(test, vt_of(test)->info);
 	len = info->src_addrlen;
-	KUNIT_ASSERT_EQ(test, fi_getname(&pair.b.ep->fid, info->src_addr, &len),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_getname(&pair.b.ep->fid, info->src_addr, &len), 0);
 	vt_end_close(test, &pair.b);
 	vt_end_open(test, &pair.b, info, &vt_default_kind);
 	vt_know(test, &pair.b, &pair.a);
@@ -461,10 +446,8 @@ static void an_address_has_one_owner(struct kunit *test)
 	vt_client(test, &end, &vt_default_kind);
 	info = vt_dup(test, vt->info);
 	len = info->src_addrlen;
-	KUNIT_ASSERT_EQ(test, fi_getname(&end.ep->fid, info->src_addr, &len),
-			0);
-	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL),
-			-EADDRINUSE);
+	KUNIT_ASSERT_EQ(test, fi_getname(&end.ep->fid, info->src_addr, &len), 0);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL), -EADDRINUSE);
 	vt_close(test, &end.ep->fid);
 	vt_ep(test, info);
 }
@@ -510,8 +493,7 @@ static u32 number_of(u32 peer, u32 nr)
 }
 
 /* Takes one message; those of each peer come in order */
-static void take_one(struct kunit *test, struct vt_end *end, u32 *in,
-		     u32 *next)
+static void take_one(struct kunit *test, struct vt_end *end, u32 *in, u32 *next)
 {
 	bool in_order = vt_of(test)->info->rx_attr->msg_order & FI_ORDER_SAS;
 	u32 peer, nr;
@@ -545,8 +527,7 @@ static void many_peers_send_to_one_endpoint(struct kunit *test)
 	for (k = 0; k < NR_EACH; k++)
 		for (i = 0; i < NR_PEERS; i++) {
 			number = number_of(i, k);
-			KUNIT_ASSERT_EQ(test, fi_inject(ends[i].ep, &number,
-							sizeof(number), 0), 0);
+			KUNIT_ASSERT_EQ(test, fi_inject(ends[i].ep, &number, sizeof(number), 0), 0);
 		}
 	for (i = 0; i < NR_PEERS * NR_EACH; i++)
 		take_one(test, &target, in, next);
@@ -579,8 +560,7 @@ static void more_messages_than_a_receiver_keeps_wait_at_their_senders(struct kun
 	u32 left[NR_SENDERS];
 	struct vt_end target = {};
 
-	if (!conf_is_rdm(test) ||
-	    vt_of(test)->info->domain_attr->resource_mgmt != FI_RM_ENABLED)
+	if (!conf_is_rdm(test) || vt_of(test)->info->domain_attr->resource_mgmt != FI_RM_ENABLED)
 		return;
 	in = vt_buf(test, sizeof(*in));
 	conf_serve(test);
@@ -615,13 +595,11 @@ static void there_are_no_connections(struct kunit *test)
 	if (!conf_is_rdm(test))
 		return;
 	conf_join(test, &pair);
-	KUNIT_EXPECT_EQ(test, fi_connect(pair.a.ep, vt->info->src_addr, NULL,
-					 0), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_connect(pair.a.ep, vt->info->src_addr, NULL, 0), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_accept(pair.a.ep, NULL, 0), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_shutdown(pair.a.ep, 0), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_getpeer(pair.a.ep, &addr, &len), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_passive_ep(vt->fabric, vt->info, &pep, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_passive_ep(vt->fabric, vt->info, &pep, NULL), -EINVAL);
 	vt_ping(test, &pair.a, &pair.b);
 }
 
@@ -630,29 +608,20 @@ static struct kunit_case rdm_cases[] = {
 	KUNIT_CASE_PARAM(a_waiting_message_says_its_sender, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_waiting_message_says_a_sender_that_became_known, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_waiting_message_forgets_a_sender_that_was_removed, conf_gen_rdm),
-	KUNIT_CASE_PARAM(a_sender_has_the_id_that_the_client_gives_it,
-			 conf_gen_rdm),
-	KUNIT_CASE_PARAM(ids_of_single_insertions_are_the_clients,
-			 conf_gen_rdm),
-	KUNIT_CASE_PARAM(a_directed_receive_waits_for_its_sender,
-			 conf_gen_rdm),
-	KUNIT_CASE_PARAM(a_directed_receive_finds_the_message_that_waits,
-			 conf_gen_rdm),
-	KUNIT_CASE_PARAM(a_peer_that_has_gone_is_an_error_of_each_operation,
-			 conf_gen_rdm),
+	KUNIT_CASE_PARAM(a_sender_has_the_id_that_the_client_gives_it, conf_gen_rdm),
+	KUNIT_CASE_PARAM(ids_of_single_insertions_are_the_clients, conf_gen_rdm),
+	KUNIT_CASE_PARAM(a_directed_receive_waits_for_its_sender, conf_gen_rdm),
+	KUNIT_CASE_PARAM(a_directed_receive_finds_the_message_that_waits, conf_gen_rdm),
+	KUNIT_CASE_PARAM(a_peer_that_has_gone_is_an_error_of_each_operation, conf_gen_rdm),
 	KUNIT_CASE_PARAM(an_error_says_which_peer_it_was, conf_gen_rdm),
 	KUNIT_CASE_PARAM(an_address_that_is_none_is_an_error, conf_gen_rdm),
-	KUNIT_CASE_PARAM(messages_that_wait_end_with_their_receiver,
-			 conf_gen_rdm),
-	KUNIT_CASE_PARAM(a_sender_can_go_while_its_messages_wait,
-			 conf_gen_rdm),
-	KUNIT_CASE_PARAM(a_peer_that_comes_back_is_reached_again,
-			 conf_gen_rdm),
+	KUNIT_CASE_PARAM(messages_that_wait_end_with_their_receiver, conf_gen_rdm),
+	KUNIT_CASE_PARAM(a_sender_can_go_while_its_messages_wait, conf_gen_rdm),
+	KUNIT_CASE_PARAM(a_peer_that_comes_back_is_reached_again, conf_gen_rdm),
 	KUNIT_CASE_PARAM(an_address_has_one_owner, conf_gen_rdm),
 	KUNIT_CASE_PARAM(an_endpoint_is_a_peer_of_its_own, conf_gen_rdm),
 	KUNIT_CASE_PARAM(many_peers_send_to_one_endpoint, conf_gen_rdm),
-	KUNIT_CASE_PARAM(more_messages_than_a_receiver_keeps_wait_at_their_senders,
-			 conf_gen_rdm),
+	KUNIT_CASE_PARAM(more_messages_than_a_receiver_keeps_wait_at_their_senders, conf_gen_rdm),
 	KUNIT_CASE_PARAM(there_are_no_connections, conf_gen_rdm),
 	{}
 };

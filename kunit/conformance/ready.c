@@ -49,8 +49,7 @@ static void ready_called(struct fid_ep *ep, u64 flags)
 		atomic_inc(&ready->strange);
 	if (ready->posts) {
 		ready->posts = false;
-		ready->ret = fi_send(ep, ready->buf, 8, NULL, 0,
-				     conf_queue_ctx(ready->queue));
+		ready->ret = fi_send(ep, ready->buf, 8, NULL, 0, conf_queue_ctx(ready->queue));
 	}
 	atomic_inc(&ready->calls);
 	conf_queue_leave(ready->queue);
@@ -104,8 +103,7 @@ static bool is_claimed(struct kunit *test)
 	conf_shallow(test, DEPTH);
 	conf_serve(test);
 	ep = vt_ep(test, vt_of(test)->info);
-	ret = fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS, &callbacks,
-			sizeof(callbacks));
+	ret = fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS, &callbacks, sizeof(callbacks));
 	vt_close(test, &ep->fid);
 	if (ret)
 		KUNIT_EXPECT_EQ(test, ret, -ENOPROTOOPT);
@@ -122,8 +120,7 @@ static struct ready *ready_join_rw(struct kunit *test, struct vt_pair *pair,
 	*pair = (struct vt_pair) { .a.rw_ops = rw_ops };
 	ready->dir = dir;
 	ready->buf = vt_buf(test, 64);
-	ready->queue = conf_queue(test, kind, info->tx_attr->size +
-					      info->rx_attr->size);
+	ready->queue = conf_queue(test, kind, info->tx_attr->size + info->rx_attr->size);
 	if (dir == FI_TRANSMIT) {
 		pair->a.tx = &ready->queue->cq;
 		pair->a.rx = vt_cq(test, &vt_default_kind, info->rx_attr->size);
@@ -158,8 +155,7 @@ static int fill(struct kunit *test, struct ready *ready)
 		if (ret)
 			break;
 	}
-	KUNIT_ASSERT_EQ_MSG(test, ret, -EAGAIN, "%s",
-			    ready->queue->cq.kind->name);
+	KUNIT_ASSERT_EQ_MSG(test, ret, -EAGAIN, "%s", ready->queue->cq.kind->name);
 	KUNIT_ASSERT_GT(test, n, 0);
 	return n;
 }
@@ -171,11 +167,9 @@ static void expect_call(struct kunit *test, struct ready *ready)
 
 	while (!atomic_read(&ready->calls) && ktime_before(ktime_get(), limit)) {
 		conf_queue_read(ready->queue, 1);
-		wait_event_timeout(ready->queue->wait,
-				   atomic_read(&ready->calls), 1);
+		wait_event_timeout(ready->queue->wait, atomic_read(&ready->calls), 1);
 	}
-	KUNIT_ASSERT_EQ_MSG(test, atomic_read(&ready->calls), 1, "%s",
-			    ready->queue->cq.kind->name);
+	KUNIT_ASSERT_EQ_MSG(test, atomic_read(&ready->calls), 1, "%s", ready->queue->cq.kind->name);
 	KUNIT_EXPECT_EQ(test, atomic_read(&ready->strange), 0);
 	conf_queue_check(test, ready->queue);
 }
@@ -191,8 +185,7 @@ static void take(struct kunit *test, struct vt_pair *pair, int count)
 	}
 }
 
-static void check_transmit(struct kunit *test, const struct vt_kind *kind,
-			   bool posts)
+static void check_transmit(struct kunit *test, const struct vt_kind *kind, bool posts)
 {
 	struct vt_pair pair;
 	struct ready *ready;
@@ -203,24 +196,21 @@ static void check_transmit(struct kunit *test, const struct vt_kind *kind,
 	n = fill(test, ready);
 	/* Another -EAGAIN does not make another call */
 	KUNIT_EXPECT_EQ(test, fi_inject(ready->ep, ready->buf, 8, 0), -EAGAIN);
-	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&ready->calls), 0, "%s",
-			    kind->name);
+	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&ready->calls), 0, "%s", kind->name);
 	take(test, &pair, 1);
 	expect_call(test, ready);
 	if (posts)
 		KUNIT_EXPECT_EQ_MSG(test, ready->ret, 0, "%s", kind->name);
 	else
-		KUNIT_EXPECT_EQ_MSG(test, fi_send(ready->ep, ready->buf, 8, NULL,
-						  0,
-						  conf_queue_ctx(ready->queue)),
-				    0, "%s", kind->name);
+		KUNIT_EXPECT_EQ_MSG(test, fi_send(ready->ep, ready->buf, 8, NULL, 0,
+						  conf_queue_ctx(ready->queue)), 0, "%s",
+				    kind->name);
 	/* What makes room later is no news to somebody who was not refused */
 	take(test, &pair, n);
 	conf_queue_expect(test, ready->queue, n + 1);
 	conf_queue_read(ready->queue, 1);
 	vt_pair_close(test, &pair);
-	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&ready->calls), 1, "%s",
-			    kind->name);
+	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&ready->calls), 1, "%s", kind->name);
 	conf_queue_check(test, ready->queue);
 	KUNIT_EXPECT_EQ(test, atomic_read(&ready->queue->failed), 0);
 }
@@ -270,9 +260,8 @@ static void check_rw(struct kunit *test, const struct vt_kind *kind)
 	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&ready->calls), 0, "%s", kind->name);
 	take(test, &pair, 1);
 	expect_call(test, ready);
-	KUNIT_EXPECT_EQ_MSG(test, fi_readsgl(ready->ep, sgl, 1, 0, 64, 0, region.addr,
-					     region.key, context, FI_COMPLETION), 0,
-			    "%s", kind->name);
+	KUNIT_EXPECT_EQ_MSG(test, fi_readsgl(ready->ep, sgl, 1, 0, 64, 0, region.addr, region.key,
+					     context, FI_COMPLETION), 0, "%s", kind->name);
 	conf_queue_expect(test, ready->queue, 3);
 	vt_pair_close(test, &pair);
 	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&ready->calls), 1, "%s", kind->name);
@@ -306,8 +295,7 @@ static void check_receive(struct kunit *test, const struct vt_kind *kind)
 	KUNIT_ASSERT_EQ(test, fi_inject(pair.b.ep, buf, 8, 0), 0);
 	expect_call(test, ready);
 	KUNIT_EXPECT_EQ_MSG(test, fi_recv(ready->ep, ready->buf, 8, NULL, 0,
-					  conf_queue_ctx(ready->queue)), 0,
-			    "%s", kind->name);
+					  conf_queue_ctx(ready->queue)), 0, "%s", kind->name);
 	for (i = 0; i < n; i++) {
 		vt_send(test, &pair.b, buf, 8, vt_ctx(i));
 		vt_done(test, pair.b.tx, vt_ctx(i));
@@ -315,8 +303,7 @@ static void check_receive(struct kunit *test, const struct vt_kind *kind)
 	conf_queue_expect(test, ready->queue, n + 1);
 	conf_queue_read(ready->queue, 1);
 	vt_pair_close(test, &pair);
-	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&ready->calls), 1, "%s",
-			    kind->name);
+	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&ready->calls), 1, "%s", kind->name);
 	conf_queue_check(test, ready->queue);
 }
 
@@ -341,8 +328,7 @@ static void nobody_is_called_who_was_not_refused(struct kunit *test)
 	ready = ready_join(test, &pair, &conf_queue_kinds[4], FI_TRANSMIT);
 	for (i = 0; i < 4 * DEPTH; i++) {
 		KUNIT_ASSERT_EQ(test, fi_send(ready->ep, ready->buf, 8, NULL, 0,
-					      conf_queue_ctx(ready->queue)),
-				0);
+					      conf_queue_ctx(ready->queue)), 0);
 		take(test, &pair, 1);
 		conf_queue_expect(test, ready->queue, i + 1);
 	}
@@ -360,8 +346,7 @@ static void nobody_is_called_after_close(struct kunit *test)
 	if (!is_claimed(test))
 		return;
 	for (i = 0; i < CONF_QUEUE_KINDS; i++) {
-		ready = ready_join(test, &pair, &conf_queue_kinds[i],
-				   FI_TRANSMIT);
+		ready = ready_join(test, &pair, &conf_queue_kinds[i], FI_TRANSMIT);
 		fill(test, ready);
 		vt_close(test, &pair.a.ep->fid);
 		calls = atomic_read(&ready->calls);
@@ -393,8 +378,7 @@ static void an_endpoint_does_not_close_in_its_own_callback(struct kunit *test)
 	if (!is_claimed(test))
 		return;
 	for (i = 0; i < ARRAY_SIZE(may_sleep); i++) {
-		ready = ready_join(test, &pair, &conf_queue_kinds[may_sleep[i]],
-				   FI_TRANSMIT);
+		ready = ready_join(test, &pair, &conf_queue_kinds[may_sleep[i]], FI_TRANSMIT);
 		n = fill(test, ready);
 		conf_queue_hook(ready->queue, close_ep, ready);
 		take(test, &pair, 1);
@@ -420,11 +404,9 @@ static void callbacks_are_set_before_the_endpoint_is_enabled(struct kunit *test)
 		return;
 	ready = ready_join(test, &pair, &conf_queue_kinds[1], FI_TRANSMIT);
 	fid = &ready->ep->fid;
-	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS,
-					&callbacks, sizeof(callbacks)),
-			-FI_EOPBADSTATE);
-	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS,
-					&got, &len), 0);
+	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS, &callbacks,
+					sizeof(callbacks)), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS, &got, &len), 0);
 	KUNIT_EXPECT_EQ(test, len, sizeof(got));
 	KUNIT_EXPECT_PTR_EQ(test, got.ready, callbacks.ready);
 	KUNIT_EXPECT_NULL(test, got.done);
@@ -435,8 +417,7 @@ static void shared_called(struct fid_ep *ep, u64 flags)
 {
 	struct ready *ready = ep->fid.context;
 
-	if (ep != ready->ep || flags != FI_RECV ||
-	    !(in_task() && current->flags & PF_WQ_WORKER))
+	if (ep != ready->ep || flags != FI_RECV || !(in_task() && current->flags & PF_WQ_WORKER))
 		atomic_inc(&ready->strange);
 	atomic_inc(&ready->calls);
 	wake_up(&ready->queue->wait);
@@ -460,16 +441,14 @@ static void a_full_shared_context_says_when_it_has_room(struct kunit *test)
 	pair.b.tx = &ready->queue->cq;
 	ready->ep = pair.b.srx;
 	ready->ep->fid.context = ready;
-	KUNIT_ASSERT_EQ(test, fi_setopt(&ready->ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_CALLBACKS, &shared,
+	KUNIT_ASSERT_EQ(test, fi_setopt(&ready->ep->fid, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS, &shared,
 					sizeof(shared)), 0);
 	conf_accept_shared(test, &pair);
 	fill(test, ready);
 	KUNIT_EXPECT_EQ(test, atomic_read(&ready->calls), 0);
 	KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, ready->buf, 8, 0), 0);
 	expect_call(test, ready);
-	KUNIT_EXPECT_EQ(test, fi_recv(ready->ep, ready->buf, 8, NULL, 0, NULL),
-			0);
+	KUNIT_EXPECT_EQ(test, fi_recv(ready->ep, ready->buf, 8, NULL, 0, NULL), 0);
 }
 
 /**
@@ -535,21 +514,15 @@ static void a_shared_context_closes_in_its_own_callback(struct kunit *test)
 }
 
 static struct kunit_case ready_cases[] = {
-	KUNIT_CASE_PARAM(a_full_transmit_queue_says_when_it_has_room,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_full_transmit_queue_says_when_it_has_room, conf_gen_params),
 	KUNIT_CASE_PARAM(the_word_of_room_may_post, conf_gen_params),
 	KUNIT_CASE_PARAM(an_end_of_an_rw_operation_is_room_for_the_next, conf_gen_msg),
-	KUNIT_CASE_PARAM(a_full_receive_queue_says_when_it_has_room,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(nobody_is_called_who_was_not_refused,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(a_full_receive_queue_says_when_it_has_room, conf_gen_params),
+	KUNIT_CASE_PARAM(nobody_is_called_who_was_not_refused, conf_gen_params),
 	KUNIT_CASE_PARAM(nobody_is_called_after_close, conf_gen_params),
-	KUNIT_CASE_PARAM(an_endpoint_does_not_close_in_its_own_callback,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(callbacks_are_set_before_the_endpoint_is_enabled,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(a_full_shared_context_says_when_it_has_room,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(an_endpoint_does_not_close_in_its_own_callback, conf_gen_params),
+	KUNIT_CASE_PARAM(callbacks_are_set_before_the_endpoint_is_enabled, conf_gen_params),
+	KUNIT_CASE_PARAM(a_full_shared_context_says_when_it_has_room, conf_gen_params),
 	KUNIT_CASE_PARAM(a_shared_context_closes_in_its_own_callback, conf_gen_params),
 	{}
 };

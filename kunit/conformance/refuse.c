@@ -113,8 +113,7 @@ static void an_attribute_that_is_wrong_is_named(struct kunit *test)
 		fi_eq_open(vt->fabric, &eq_attr, &eq, NULL));
 	refused(test, "cq_open", -EINVAL, "cq is NULL",
 		fi_cq_open(vt->domain, &cq_attr, NULL, NULL));
-	refused(test, "eq_open", -EINVAL, "fabric is NULL",
-		fi_eq_open(NULL, &eq_attr, &eq, NULL));
+	refused(test, "eq_open", -EINVAL, "fabric is NULL", fi_eq_open(NULL, &eq_attr, &eq, NULL));
 }
 
 static void an_option_that_is_wrong_is_named(struct kunit *test)
@@ -227,8 +226,7 @@ static void a_close_in_a_callback_says_where_it_may_be(struct kunit *test)
 	conf_queue_hook(queue, close_fid, &pair.a.ep->fid);
 	conf_queue_expect(test, queue, 1);
 	conf_queue_hooked(test, queue);
-	refused(test, "close", -EDEADLK, "in a callback of the completion queue",
-		queue->hook_ret);
+	refused(test, "close", -EDEADLK, "in a callback of the completion queue", queue->hook_ret);
 	KUNIT_EXPECT_STREQ(test, fi_strerror(EDEADLK), "Would wait for itself");
 	vt_pair_close(test, &pair);
 }
@@ -243,10 +241,8 @@ static void an_operation_that_is_not_there_names_its_capability(struct kunit *te
 			    FI_REMOTE_WRITE);
 	conf_join(test, &pair);
 	vt_refusals_begin(test);
-	refused(test, "tsend", -ENOSYS, "FI_TAGGED",
-		fi_tsend(pair.a.ep, buf, 8, NULL, 0, 1, NULL));
-	refused(test, "write", -ENOSYS, "FI_RMA",
-		fi_write(pair.a.ep, buf, 8, NULL, 0, 0, 0, NULL));
+	refused(test, "tsend", -ENOSYS, "FI_TAGGED", fi_tsend(pair.a.ep, buf, 8, NULL, 0, 1, NULL));
+	refused(test, "write", -ENOSYS, "FI_RMA", fi_write(pair.a.ep, buf, 8, NULL, 0, 0, 0, NULL));
 	if (vt_is_rdm(vt->info))
 		refused(test, "connect", -ENOSYS, "does not have this call",
 			fi_connect(pair.a.ep, &vt->name, NULL, 0));

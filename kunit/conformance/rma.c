@@ -28,9 +28,8 @@ static void post(struct kunit *test, struct vt_pair *pair, const struct conf_reg
 	KUNIT_ASSERT_EQ_MSG(test, vt_post(pair->a.ep, call, &x), 0, "%s", call->name);
 }
 
-static void read_one(struct kunit *test, struct vt_pair *pair,
-		     struct conf_region *region, const struct vt_call *call,
-		     size_t offset, size_t len)
+static void read_one(struct kunit *test, struct vt_pair *pair, struct conf_region *region,
+		     const struct vt_call *call, size_t offset, size_t len)
 {
 	u8 *buf = vt_buf(test, len + 1);
 	struct vt_comp comp;
@@ -40,8 +39,7 @@ static void read_one(struct kunit *test, struct vt_pair *pair,
 	post(test, pair, region, call, buf, offset, len);
 	comp = vt_done(test, pair->a.tx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, comp.flags, FI_RMA | FI_READ);
-	KUNIT_EXPECT_TRUE_MSG(test, vt_filled(buf, len, len), "%s, %zu bytes",
-			      call->name, len);
+	KUNIT_EXPECT_TRUE_MSG(test, vt_filled(buf, len, len), "%s, %zu bytes", call->name, len);
 	KUNIT_EXPECT_EQ(test, buf[len], 0x5a);
 	kunit_kfree(test, buf);
 }
@@ -57,15 +55,13 @@ static void await_write(struct kunit *test, struct vt_pair *pair,
 		return;
 	}
 	comp = vt_done(test, pair->b.rx, context);
-	KUNIT_EXPECT_EQ(test, comp.flags, FI_RMA | FI_REMOTE_WRITE |
-					  FI_REMOTE_CQ_DATA);
+	KUNIT_EXPECT_EQ(test, comp.flags, FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA);
 	KUNIT_EXPECT_EQ(test, comp.data, conf_data(test));
 	KUNIT_EXPECT_EQ(test, comp.len, len);
 }
 
-static void write_one(struct kunit *test, struct vt_pair *pair,
-		      struct conf_region *region, const struct vt_call *call,
-		      size_t offset, size_t len)
+static void write_one(struct kunit *test, struct vt_pair *pair, struct conf_region *region,
+		      const struct vt_call *call, size_t offset, size_t len)
 {
 	bool takes_recv = call->is & VT_CQ_DATA &&
 			  vt_of(test)->info->mode & FI_RX_CQ_DATA;
@@ -79,12 +75,10 @@ static void write_one(struct kunit *test, struct vt_pair *pair,
 	if (call->is & VT_SHORT)
 		memset(buf, 0, len);
 	if (!(call->is & VT_UNSIGNALED))
-		KUNIT_EXPECT_EQ(test, vt_done(test, pair->a.tx,
-					      vt_ctx(1)).flags,
+		KUNIT_EXPECT_EQ(test, vt_done(test, pair->a.tx, vt_ctx(1)).flags,
 				FI_RMA | FI_WRITE);
 	await_write(test, pair, call, len, takes_recv ? vt_ctx(3) : NULL);
-	KUNIT_EXPECT_TRUE_MSG(test, vt_filled(target, len, len),
-			      "%s, %zu bytes", call->name, len);
+	KUNIT_EXPECT_TRUE_MSG(test, vt_filled(target, len, len), "%s, %zu bytes", call->name, len);
 	KUNIT_EXPECT_EQ(test, target[len], 0x5a);
 	if (offset)
 		KUNIT_EXPECT_EQ(test, target[-1], 0x5a);
@@ -173,10 +167,8 @@ static void remote_lists_are_as_long_as_claimed(struct kunit *test)
 	KUNIT_ASSERT_GT(test, limit, 0);
 	KUNIT_ASSERT_LT(test, limit, 64);
 	vt_fill(buf, limit, 1);
-	KUNIT_EXPECT_EQ(test, fi_writemsg(pair.a.ep, &msg, FI_COMPLETION),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_readmsg(pair.a.ep, &msg, FI_COMPLETION),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_writemsg(pair.a.ep, &msg, FI_COMPLETION), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_readmsg(pair.a.ep, &msg, FI_COMPLETION), -EINVAL);
 	msg.msg_iov = &fits;
 	msg.rma_iov_count = limit;
 	KUNIT_ASSERT_EQ(test, fi_writemsg(pair.a.ep, &msg, FI_COMPLETION), 0);
@@ -203,8 +195,7 @@ static void bad_requests_are_refused(struct kunit *test)
 	conf_join(test, &pair);
 	conf_region(test, &region, 64, CONF_ACCESS);
 	ep = pair.a.ep;
-	KUNIT_EXPECT_EQ(test, fi_inject_write(ep, buf, inject + 1, 0,
-					      region.addr, region.key),
+	KUNIT_EXPECT_EQ(test, fi_inject_write(ep, buf, inject + 1, 0, region.addr, region.key),
 			-EMSGSIZE);
 	if (key_size < sizeof(u64)) {
 		u64 key = region.key | BIT_ULL(8 * key_size);
@@ -226,18 +217,15 @@ static void bad_requests_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_writemsg(ep, &msg, 0), -EINVAL);
 	remote.len = 1;
 	KUNIT_EXPECT_EQ(test, fi_readmsg(ep, &msg, FI_INJECT), -FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, fi_readmsg(ep, &msg, FI_REMOTE_CQ_DATA),
-			-FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_readmsg(ep, &msg, FI_REMOTE_CQ_DATA), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, fi_writemsg(ep, &msg, FI_PEEK), -FI_EBADFLAGS);
 	vt_none(test, pair.a.tx);
 	vt_ping(test, &pair.a, &pair.b);
 }
 
 static struct kunit_case rma_cases[] = {
-	KUNIT_CASE_PARAM(every_call_reaches_the_target_or_is_refused,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(remote_lists_are_as_long_as_claimed,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(every_call_reaches_the_target_or_is_refused, conf_gen_params),
+	KUNIT_CASE_PARAM(remote_lists_are_as_long_as_claimed, conf_gen_params),
 	KUNIT_CASE_PARAM(bad_requests_are_refused, conf_gen_params),
 	{}
 };

@@ -34,8 +34,7 @@ static void moved_list(struct kunit *test, struct moved *moved)
 	moved->buf = vt_buf(test, ELEMS * ELEM);
 	sg_init_table(moved->sgl, ELEMS);
 	for (i = 0; i < ELEMS; i++)
-		sg_set_buf(&moved->sgl[i], moved->buf + i * ELEM + GAP,
-			   ELEM - 2 * GAP);
+		sg_set_buf(&moved->sgl[i], moved->buf + i * ELEM + GAP, ELEM - 2 * GAP);
 }
 
 /* The answer of the option; on success the pair is connected */
@@ -46,8 +45,7 @@ static int moved_join(struct kunit *test, struct moved *moved, size_t rw_ops)
 
 	conf_serve(test);
 	ep = vt_ep(test, vt_of(test)->info);
-	ret = fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RW_OPS, &rw_ops,
-			sizeof(rw_ops));
+	ret = fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RW_OPS, &rw_ops, sizeof(rw_ops));
 	vt_close(test, &ep->fid);
 	if (ret)
 		return ret;
@@ -73,8 +71,7 @@ static void lists_of_any_length_are_moved(struct kunit *test)
 	struct fid_ep *ep;
 	int ret;
 
-	if (!conf_has(test, FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ |
-			    FI_REMOTE_WRITE))
+	if (!conf_has(test, FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE))
 		return;
 	moved_list(test, moved);
 	ret = moved_join(test, moved, 1);
@@ -82,32 +79,26 @@ static void lists_of_any_length_are_moved(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ret, -ENOPROTOOPT);
 		return;
 	}
-	conf_region(test, &moved->region, LEN,
-		    FI_REMOTE_READ | FI_REMOTE_WRITE);
+	conf_region(test, &moved->region, LEN, FI_REMOTE_READ | FI_REMOTE_WRITE);
 	ep = moved->pair.a.ep;
 	vt_fill(moved->region.buf, LEN, 1);
-	KUNIT_ASSERT_EQ(test, fi_readsgl(ep, moved->sgl, ELEMS, 0, LEN, 0,
-					 moved->region.addr, moved->region.key,
-					 vt_ctx(1), FI_COMPLETION), 0);
+	KUNIT_ASSERT_EQ(test, fi_readsgl(ep, moved->sgl, ELEMS, 0, LEN, 0, moved->region.addr,
+					 moved->region.key, vt_ctx(1), FI_COMPLETION), 0);
 	vt_done(test, moved->pair.a.tx, vt_ctx(1));
 	KUNIT_EXPECT_TRUE(test, list_is_region(moved));
 
 	vt_fill(moved->buf, ELEMS * ELEM, 2);
-	KUNIT_ASSERT_EQ(test, fi_writesgl(ep, moved->sgl, ELEMS, 0, LEN, 0,
-					  moved->region.addr,
-					  moved->region.key, vt_ctx(2),
-					  FI_COMPLETION), 0);
+	KUNIT_ASSERT_EQ(test, fi_writesgl(ep, moved->sgl, ELEMS, 0, LEN, 0, moved->region.addr,
+					  moved->region.key, vt_ctx(2), FI_COMPLETION), 0);
 	vt_done(test, moved->pair.a.tx, vt_ctx(2));
 	vt_ping(test, &moved->pair.a, &moved->pair.b);
 	KUNIT_EXPECT_TRUE(test, list_is_region(moved));
-	KUNIT_EXPECT_EQ(test, fi_readsgl(ep, moved->sgl, ELEMS, 1, LEN, 0,
-					 moved->region.addr, moved->region.key,
-					 NULL, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_readsgl(ep, moved->sgl, ELEMS, 1, LEN, 0, moved->region.addr,
+					 moved->region.key, NULL, 0), -EINVAL);
 	/* An element without memory */
 	sg_assign_page(&moved->sgl[ELEMS - 1], NULL);
-	KUNIT_EXPECT_EQ(test, fi_writesgl(ep, moved->sgl, ELEMS, 0, LEN, 0,
-					  moved->region.addr, moved->region.key,
-					  NULL, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_writesgl(ep, moved->sgl, ELEMS, 0, LEN, 0, moved->region.addr,
+					  moved->region.key, NULL, 0), -EINVAL);
 	vt_none(test, moved->pair.a.tx);
 }
 
@@ -127,8 +118,7 @@ static void nobody_moves_who_has_not_asked_for_it(struct kunit *test)
 
 static struct kunit_case rw_cases[] = {
 	KUNIT_CASE_PARAM(lists_of_any_length_are_moved, conf_gen_params),
-	KUNIT_CASE_PARAM(nobody_moves_who_has_not_asked_for_it,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(nobody_moves_who_has_not_asked_for_it, conf_gen_params),
 	{}
 };
 

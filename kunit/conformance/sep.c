@@ -67,8 +67,7 @@ void sep_open(struct kunit *test, struct sep *sep)
 						 FI_TRANSMIT), 0);
 		KUNIT_ASSERT_EQ(test, fi_rx_context(sep->sep, i, NULL, &sep->rx[i], NULL), 0);
 		vt_adopt(test, &sep->rx[i]->fid);
-		KUNIT_ASSERT_EQ(test, fi_ep_bind(sep->rx[i], &sep->rx_cq[i]->cq->fid,
-						 FI_RECV), 0);
+		KUNIT_ASSERT_EQ(test, fi_ep_bind(sep->rx[i], &sep->rx_cq[i]->cq->fid, FI_RECV), 0);
 	}
 }
 
@@ -221,12 +220,10 @@ static void a_message_says_the_address_of_the_scalable_endpoint(struct kunit *te
 		return;
 	for (i = 0; i < SEP_CTXS; i++) {
 		addr = 77;
-		KUNIT_ASSERT_EQ(test, fi_recv(b.rx[i], buf, 8, NULL, FI_ADDR_UNSPEC,
-					      vt_ctx(i)), 0);
+		KUNIT_ASSERT_EQ(test, fi_recv(b.rx[i], buf, 8, NULL, FI_ADDR_UNSPEC, vt_ctx(i)), 0);
 		KUNIT_ASSERT_EQ(test, fi_inject(a.tx[SEP_CTXS - 1 - i], buf, 1,
 						fi_rx_addr(0, i, SEP_BITS)), 0);
-		KUNIT_ASSERT_EQ(test, vt_cq_sreadfrom(b.rx_cq[i]->cq, &entry, 1, &addr, NULL),
-				1);
+		KUNIT_ASSERT_EQ(test, vt_cq_sreadfrom(b.rx_cq[i]->cq, &entry, 1, &addr, NULL), 1);
 		KUNIT_EXPECT_EQ(test, addr, 0);
 	}
 }
@@ -251,8 +248,7 @@ static void contexts_count_for_themselves(struct kunit *test)
 	u8 *buf = vt_buf(test, 16);
 	int i;
 
-	if (!sep_wanted(test, 0) ||
-	    vt_of(test)->info->domain_attr->cntr_cnt < 4)
+	if (!sep_wanted(test, 0) || vt_of(test)->info->domain_attr->cntr_cnt < 4)
 		return;
 	conf_serve(test);
 	sep_open(test, &a);
@@ -316,9 +312,8 @@ static void remote_memory_is_reached_by_each_context(struct kunit *test)
 	conf_region(test, &region, 64, FI_REMOTE_READ | FI_REMOTE_WRITE);
 	for (i = 0; i < SEP_CTXS; i++) {
 		vt_fill(buf, 32, i + 1);
-		KUNIT_ASSERT_EQ(test, fi_write(a.tx[i], buf, 32, NULL,
-					       fi_rx_addr(0, i, SEP_BITS), region.addr,
-					       region.key, vt_ctx(1)), 0);
+		KUNIT_ASSERT_EQ(test, fi_write(a.tx[i], buf, 32, NULL, fi_rx_addr(0, i, SEP_BITS),
+					       region.addr, region.key, vt_ctx(1)), 0);
 		vt_done(test, a.tx_cq[i], vt_ctx(1));
 		KUNIT_ASSERT_EQ(test, fi_read(a.tx[i], buf + 32, 32, NULL, 0, region.addr,
 					      region.key, vt_ctx(2)), 0);

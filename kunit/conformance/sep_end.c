@@ -314,8 +314,7 @@ static void a_context_closes_with_operations_under_way(struct kunit *test)
 	sep_pass(test, &a, 0, &b, 0, buf);
 	for (i = 0; i < DEPTH; i++)
 		KUNIT_ASSERT_EQ(test, fi_send(a.tx[2], buf, 8, NULL,
-					      fi_rx_addr(0, i % SEP_CTXS, SEP_BITS),
-					      vt_ctx(i)), 0);
+					      fi_rx_addr(0, i % SEP_CTXS, SEP_BITS), vt_ctx(i)), 0);
 	for (i = 0; i < SEP_CTXS; i++)
 		KUNIT_ASSERT_EQ(test, fi_recv(b.rx[i], buf + 8, 8, NULL, FI_ADDR_UNSPEC,
 					      vt_ctx(i)), 0);

@@ -79,8 +79,7 @@ static void an_endpoint_keeps_to_its_side(struct kunit *test)
 	vt_connect(test, &pair.a, NULL, 0);
 	vt_end_open(test, &pair.b, vt_connreq(test, NULL), &vt_default_kind);
 
-	KUNIT_EXPECT_EQ(test, connect_to_server(test, &pair.b),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, connect_to_server(test, &pair.b), -FI_EOPBADSTATE);
 
 	vt_accept(test, &pair.b, NULL, 0);
 }
@@ -152,8 +151,7 @@ static void calls_of_the_other_kind_of_endpoint_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_enable(as_ep), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_shutdown(as_ep, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_listen(as_pep), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_reject(as_pep, info->handle, NULL, 0),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_reject(as_pep, info->handle, NULL, 0), -EINVAL);
 }
 
 static void bad_peer_addresses_are_refused(struct kunit *test)
@@ -170,8 +168,7 @@ static void bad_peer_addresses_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &addr, NULL, 0), -EINVAL);
 	addr.ss_family = AF_INET;
 	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &addr, NULL, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, NULL, NULL, 0),
-			-EADDRNOTAVAIL);
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, NULL, NULL, 0), -EADDRNOTAVAIL);
 	KUNIT_EXPECT_EQ(test, connect_to_server(test, &end), 0);
 }
 
@@ -187,10 +184,8 @@ static void a_request_serves_one_endpoint(struct kunit *test)
 	info = vt_dial(test, &pair.a);
 	vt_end_open(test, &pair.b, info, &vt_default_kind);
 
-	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_reject(vt->pep, info->handle, NULL, 0),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_reject(vt->pep, info->handle, NULL, 0), -EINVAL);
 
 	go_on(test, &pair);
 }
@@ -207,10 +202,8 @@ static void a_rejected_request_is_used_up(struct kunit *test)
 	info = vt_dial(test, &client);
 	KUNIT_ASSERT_EQ(test, fi_reject(vt->pep, info->handle, NULL, 0), 0);
 
-	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_reject(vt->pep, info->handle, NULL, 0),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_reject(vt->pep, info->handle, NULL, 0), -EINVAL);
 }
 
 #define OLD_REQUESTS	32
@@ -221,8 +214,7 @@ static struct fi_info *used_up(struct kunit *test)
 	struct vt_end client = {};
 	struct fi_info *info = vt_dial(test, &client);
 
-	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL, 0),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL, 0), 0);
 	vt_end_close(test, &client);
 	return info;
 }
@@ -245,10 +237,8 @@ static void an_old_handle_reaches_no_other_request(struct kunit *test)
 	info = vt_dial(test, &pair.a);
 
 	for (i = 0; i < OLD_REQUESTS; i++) {
-		KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, old[i], &ep, NULL),
-				-EINVAL);
-		KUNIT_EXPECT_EQ(test, fi_reject(vt->pep, old[i]->handle, NULL, 0),
-				-EINVAL);
+		KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, old[i], &ep, NULL), -EINVAL);
+		KUNIT_EXPECT_EQ(test, fi_reject(vt->pep, old[i]->handle, NULL, 0), -EINVAL);
 	}
 	vt_end_open(test, &pair.b, info, &vt_default_kind);
 	go_on(test, &pair);
@@ -266,8 +256,7 @@ static void a_request_dies_with_its_passive_endpoint(struct kunit *test)
 	info = vt_dial(test, &client);
 	vt_close(test, &vt->pep->fid);
 
-	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL), -EINVAL);
 }
 
 static void an_endpoint_outlives_its_passive_endpoint(struct kunit *test)
@@ -297,8 +286,7 @@ static void only_handles_of_the_passive_endpoint_can_be_rejected(struct kunit *t
 	info = vt_dial(test, &client);
 
 	KUNIT_EXPECT_EQ(test, fi_reject(pep, info->handle, NULL, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_reject(pep, &client.ep->fid, NULL, 0),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_reject(pep, &client.ep->fid, NULL, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_reject(pep, NULL, NULL, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_reject(vt->pep, info->handle, NULL, 0), 0);
 }
@@ -314,8 +302,7 @@ static void made_up_handles_open_no_endpoint(struct kunit *test)
 	info = vt_dup(test, vt->info);
 	info->handle = &vt->pep->fid;
 
-	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL), -EINVAL);
 }
 
 static struct fid_pep *open_pep(struct kunit *test)
@@ -323,8 +310,7 @@ static struct fid_pep *open_pep(struct kunit *test)
 	struct vt *vt = vt_of(test);
 	struct fid_pep *pep;
 
-	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt->fabric, vt->info, &pep, NULL),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt->fabric, vt->info, &pep, NULL), 0);
 	vt_adopt(test, &pep->fid);
 	return pep;
 }
@@ -359,16 +345,13 @@ static void the_backlog_is_set_before_listening(struct kunit *test)
 	eq = vt_eq(test, 0);
 	pep = open_pep(test);
 	KUNIT_EXPECT_EQ(test, fi_control(&pep->fid, FI_BACKLOG, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_control(&pep->fid, FI_BACKLOG, &none),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_control(&pep->fid, FI_BACKLOG, &none), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_control(&pep->fid, FI_BACKLOG, &backlog), 0);
-	KUNIT_EXPECT_EQ(test, fi_control(&pep->fid, FI_GETOPSFLAG, &backlog),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_control(&pep->fid, FI_GETOPSFLAG, &backlog), -ENOSYS);
 	KUNIT_ASSERT_EQ(test, fi_pep_bind(pep, &eq->fid, 0), 0);
 	KUNIT_ASSERT_EQ(test, fi_listen(pep), 0);
 
-	KUNIT_EXPECT_EQ(test, fi_control(&pep->fid, FI_BACKLOG, &backlog),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_control(&pep->fid, FI_BACKLOG, &backlog), -FI_EOPBADSTATE);
 }
 
 static void an_address_in_use_is_refused(struct kunit *test)
@@ -382,8 +365,7 @@ static void an_address_in_use_is_refused(struct kunit *test)
 	info = vt_dup(test, vt->info);
 	memcpy(info->src_addr, &vt->name, info->src_addrlen);
 
-	KUNIT_EXPECT_EQ(test, fi_passive_ep(vt->fabric, info, &pep, NULL),
-			-EADDRINUSE);
+	KUNIT_EXPECT_EQ(test, fi_passive_ep(vt->fabric, info, &pep, NULL), -EADDRINUSE);
 }
 
 static void an_address_that_is_set_stays(struct kunit *test)
@@ -395,10 +377,8 @@ static void an_address_that_is_set_stays(struct kunit *test)
 		return;
 	vt_client(test, &end, &vt_default_kind);
 
-	KUNIT_EXPECT_EQ(test, fi_setname(&vt->pep->fid, &vt->name,
-					 vt->name_len), -FI_EOPBADSTATE);
-	KUNIT_EXPECT_EQ(test, fi_setname(&end.ep->fid, &vt->name, vt->name_len),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_setname(&vt->pep->fid, &vt->name, vt->name_len), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_setname(&end.ep->fid, &vt->name, vt->name_len), -FI_EOPBADSTATE);
 }
 
 static struct kunit_case state_cases[] = {

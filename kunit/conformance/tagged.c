@@ -32,8 +32,7 @@ static void put(struct kunit *test, struct vt_end *end, u64 tag, u8 byte)
 static void take(struct kunit *test, struct vt_end *end, u8 *buf, u64 tag,
 		 u64 ignore, unsigned long nr)
 {
-	KUNIT_ASSERT_EQ(test, fi_trecv(end->ep, buf, 8, NULL, 0, tag, ignore,
-				       vt_ctx(nr)), 0);
+	KUNIT_ASSERT_EQ(test, fi_trecv(end->ep, buf, 8, NULL, 0, tag, ignore, vt_ctx(nr)), 0);
 }
 
 /* The next completion is that of receive @nr, which has taken this message */
@@ -119,8 +118,7 @@ static void messages_go_where_their_tags_fit(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, vt_wait(pair.b.rx, &comp), 1);
 		KUNIT_EXPECT_EQ(test, comp.err, 0);
 		KUNIT_EXPECT_EQ(test, comp.flags, FI_TAGGED | FI_RECV);
-		KUNIT_EXPECT_EQ(test, comp.tag,
-				comp.context == vt_ctx(1) ? 0x15 : 0x20);
+		KUNIT_EXPECT_EQ(test, comp.tag, comp.context == vt_ctx(1) ? 0x15 : 0x20);
 		first += comp.context == vt_ctx(1);
 	}
 	KUNIT_EXPECT_EQ(test, first, 1);
@@ -241,8 +239,7 @@ static void tagged_and_untagged_messages_do_not_meet(struct kunit *test)
 	vt_recv(test, &pair.b, buf + 8, 8, vt_ctx(2));
 	buf[16] = 2;
 	KUNIT_ASSERT_EQ(test, fi_inject(pair.a.ep, buf + 16, 1, 0), 0);
-	KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.rx, vt_ctx(2)).flags,
-			FI_MSG | FI_RECV);
+	KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.rx, vt_ctx(2)).flags, FI_MSG | FI_RECV);
 	KUNIT_EXPECT_EQ(test, buf[8], 2);
 	vt_recv(test, &pair.b, buf + 8, 8, vt_ctx(2));
 	put(test, &pair.a, 0, 1);
@@ -261,10 +258,8 @@ static void a_longer_tagged_message_is_a_truncation(struct kunit *test)
 	if (!conf_tagged_join(test, &pair))
 		return;
 	memset(in, 0x5a, 100);
-	KUNIT_ASSERT_EQ(test, fi_trecv(pair.b.ep, in, 50, NULL, 0, 3, 0,
-				       vt_ctx(1)), 0);
-	KUNIT_ASSERT_EQ(test, fi_tsend(pair.a.ep, out, 100, NULL, 0, 3,
-				       vt_ctx(2)), 0);
+	KUNIT_ASSERT_EQ(test, fi_trecv(pair.b.ep, in, 50, NULL, 0, 3, 0, vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_tsend(pair.a.ep, out, 100, NULL, 0, 3, vt_ctx(2)), 0);
 	comp = vt_failed(test, pair.b.rx);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, comp.err, FI_ETRUNC);
@@ -310,8 +305,7 @@ static void waiting_messages_end_with_the_connection(struct kunit *test)
 		/* One of them is taken, so the others have been seen */
 		take(test, &pair.b, buf + 8, 4, 0, 9);
 		vt_done(test, pair.b.rx, vt_ctx(9));
-		KUNIT_ASSERT_EQ(test, fi_shutdown(by ? pair.a.ep : pair.b.ep,
-						  0), 0);
+		KUNIT_ASSERT_EQ(test, fi_shutdown(by ? pair.a.ep : pair.b.ep, 0), 0);
 		expect_each_once(test, pair.a.tx, 4);
 		vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
 		vt_event(test, pair.b.eq, FI_SHUTDOWN, NULL);
@@ -335,13 +329,11 @@ static void a_directed_tagged_receive_waits_for_its_sender(struct kunit *test)
 	vt_know(test, &other, &pair.b);
 	KUNIT_ASSERT_EQ(test, vt_know(test, &pair.b, &other), 1);
 
-	KUNIT_ASSERT_EQ(test, fi_trecv(pair.b.ep, buf, 8, NULL, 1, 0, 0xff,
-				       vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_trecv(pair.b.ep, buf, 8, NULL, 1, 0, 0xff, vt_ctx(1)), 0);
 	put(test, &pair.a, 5, 55);
 	put(test, &other, 5, 66);
 	taken(test, &pair.b, buf, 1, 5, 66);
-	KUNIT_ASSERT_EQ(test, fi_trecv(pair.b.ep, buf, 8, NULL, 0, 5, 0,
-				       vt_ctx(2)), 0);
+	KUNIT_ASSERT_EQ(test, fi_trecv(pair.b.ep, buf, 8, NULL, 0, 5, 0, vt_ctx(2)), 0);
 	taken(test, &pair.b, buf, 2, 5, 55);
 }
 
@@ -413,26 +405,17 @@ static void a_tagged_receive_is_cancelled_once(struct kunit *test)
 }
 
 static struct kunit_case tagged_cases[] = {
-	KUNIT_CASE_PARAM(tagged_calls_are_refused_unless_claimed,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(each_tagged_call_reaches_each_receive_call,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(tagged_calls_are_refused_unless_claimed, conf_gen_params),
+	KUNIT_CASE_PARAM(each_tagged_call_reaches_each_receive_call, conf_gen_params),
 	KUNIT_CASE_PARAM(messages_go_where_their_tags_fit, conf_gen_params),
-	KUNIT_CASE_PARAM(bits_to_ignore_do_not_count_and_the_others_do,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(the_oldest_receive_that_fits_is_taken,
-			 conf_gen_params),
+	KUNIT_CASE_PARAM(bits_to_ignore_do_not_count_and_the_others_do, conf_gen_params),
+	KUNIT_CASE_PARAM(the_oldest_receive_that_fits_is_taken, conf_gen_params),
 	KUNIT_CASE_PARAM(messages_of_a_tag_keep_their_order, conf_gen_params),
-	KUNIT_CASE_PARAM(a_message_waits_until_its_tag_is_asked_for,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(tagged_and_untagged_messages_do_not_meet,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(a_longer_tagged_message_is_a_truncation,
-			 conf_gen_params),
-	KUNIT_CASE_PARAM(waiting_messages_end_with_the_connection,
-			 conf_gen_msg),
-	KUNIT_CASE_PARAM(a_directed_tagged_receive_waits_for_its_sender,
-			 conf_gen_rdm),
+	KUNIT_CASE_PARAM(a_message_waits_until_its_tag_is_asked_for, conf_gen_params),
+	KUNIT_CASE_PARAM(tagged_and_untagged_messages_do_not_meet, conf_gen_params),
+	KUNIT_CASE_PARAM(a_longer_tagged_message_is_a_truncation, conf_gen_params),
+	KUNIT_CASE_PARAM(waiting_messages_end_with_the_connection, conf_gen_msg),
+	KUNIT_CASE_PARAM(a_directed_tagged_receive_waits_for_its_sender, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_directed_receive_takes_what_came_before_its_sender_was_known,
 			 conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_tagged_receive_is_cancelled_once, conf_gen_params),
