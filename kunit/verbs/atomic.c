@@ -44,9 +44,8 @@ static ssize_t post_put(struct vt_atomic *atomic, u64 value, enum fi_op op,
 			enum fi_datatype type, size_t count)
 {
 	atomic->own[0] = value;
-	return fi_atomic(atomic->pair.a.ep, atomic->own, count, NULL, 0,
-			 (uintptr_t)atomic->target, fi_mr_key(atomic->mr), type,
-			 op, vt_ctx(1));
+	return fi_atomic(atomic->pair.a.ep, atomic->own, count, NULL, 0, (uintptr_t)atomic->target,
+			 fi_mr_key(atomic->mr), type, op, vt_ctx(1));
 }
 
 static ssize_t post_fetch(struct vt_end *end, struct vt_atomic *atomic,
@@ -60,36 +59,29 @@ static ssize_t post_fetch(struct vt_end *end, struct vt_atomic *atomic,
 static ssize_t post_swap(struct vt_atomic *atomic, u64 compare, u64 value,
 			 enum fi_op op, enum fi_datatype type)
 {
-	return fi_compare_atomic(atomic->pair.a.ep, &value, 1, NULL, &compare,
-				 NULL, &atomic->own[2], NULL, 0,
-				 (uintptr_t)atomic->target,
+	return fi_compare_atomic(atomic->pair.a.ep, &value, 1, NULL, &compare, NULL,
+				 &atomic->own[2], NULL, 0, (uintptr_t)atomic->target,
 				 fi_mr_key(atomic->mr), type, op, vt_ctx(3));
 }
 
 /* A device without atomics: nobody finds some, and all calls are refused */
-static void vt_no_atomics(struct kunit *test, struct vt_atomic *atomic,
-			  u64 access)
+static void vt_no_atomics(struct kunit *test, struct vt_atomic *atomic, u64 access)
 {
 	struct fi_info *hints = atomic_hints(test), *info;
 	struct fi_atomic_attr attr = {};
 	size_t count;
 
-	KUNIT_EXPECT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info),
-			-ENODATA);
+	KUNIT_EXPECT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info), -ENODATA);
 	hints->caps = FI_MSG | FI_RMA;
 	vt_atomic_join(test, atomic, access, hints);
 	KUNIT_EXPECT_EQ(test, vt_info(test)->caps & FI_ATOMIC, 0);
-	KUNIT_EXPECT_EQ(test, post_put(atomic, 1, FI_ATOMIC_WRITE, FI_UINT64, 1),
-			-ENOSYS);
-	KUNIT_EXPECT_EQ(test, post_fetch(&atomic->pair.a, atomic, 1, FI_SUM,
-					 FI_UINT64), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, post_swap(atomic, 0, 1, FI_CSWAP, FI_UINT64),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, post_put(atomic, 1, FI_ATOMIC_WRITE, FI_UINT64, 1), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, post_fetch(&atomic->pair.a, atomic, 1, FI_SUM, FI_UINT64), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, post_swap(atomic, 0, 1, FI_CSWAP, FI_UINT64), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_fetch_atomicvalid(atomic->pair.a.ep, FI_UINT64,
 						   FI_SUM, &count), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_query_atomic(vt_of(test)->domain, FI_UINT64,
-					      FI_SUM, &attr, FI_FETCH_ATOMIC),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_query_atomic(vt_of(test)->domain, FI_UINT64, FI_SUM, &attr,
+					      FI_FETCH_ATOMIC), -ENOSYS);
 	vt_ping(test, &atomic->pair.a, &atomic->pair.b);
 	KUNIT_EXPECT_EQ(test, atomic->target[0], 0);
 }
@@ -137,20 +129,17 @@ static void messages_and_injects_put_too(struct kunit *test)
 	remote = (struct fi_rma_ioc) { (uintptr_t)atomic.target, 1,
 				       fi_mr_key(atomic.mr) };
 	atomic.own[0] = 41;
-	KUNIT_ASSERT_EQ(test, fi_atomicmsg(atomic.pair.a.ep, &msg,
-					   FI_COMPLETION), 0);
+	KUNIT_ASSERT_EQ(test, fi_atomicmsg(atomic.pair.a.ep, &msg, FI_COMPLETION), 0);
 	vt_done(test, atomic.pair.a.tx, vt_ctx(5));
 	KUNIT_EXPECT_EQ(test, atomic.target[0], 41);
 
 	KUNIT_ASSERT_EQ(test, fi_inject_atomic(atomic.pair.a.ep, &on_stack, 1, 0,
-					       (uintptr_t)atomic.target,
-					       fi_mr_key(atomic.mr), FI_UINT64,
-					       FI_ATOMIC_WRITE), 0);
+					       (uintptr_t)atomic.target, fi_mr_key(atomic.mr),
+					       FI_UINT64, FI_ATOMIC_WRITE), 0);
 	vt_ping(test, &atomic.pair.a, &atomic.pair.b);
 	KUNIT_EXPECT_EQ(test, atomic.target[0], 42);
 
-	KUNIT_EXPECT_EQ(test, fi_atomicmsg(atomic.pair.a.ep, &msg,
-					   FI_REMOTE_INV), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_atomicmsg(atomic.pair.a.ep, &msg, FI_REMOTE_INV), -FI_EBADFLAGS);
 	msg.rma_iov_count = 2;
 	KUNIT_EXPECT_EQ(test, fi_atomicmsg(atomic.pair.a.ep, &msg, 0), -E2BIG);
 	vt_none(test, atomic.pair.a.tx);
@@ -187,27 +176,22 @@ static bool vt_vectors_open(struct kunit *test, struct vt_vectors *v)
 	return true;
 }
 
-static ssize_t fetchv(struct vt_vectors *v, enum fi_op op, size_t in,
-		      size_t out)
+static ssize_t fetchv(struct vt_vectors *v, enum fi_op op, size_t in, size_t out)
 {
-	return fi_fetch_atomicv(v->atomic.pair.a.ep, &v->in, NULL, in, &v->out,
-				NULL, out, 0, v->remote.addr, v->remote.key,
-				FI_UINT64, op, vt_ctx(6));
+	return fi_fetch_atomicv(v->atomic.pair.a.ep, &v->in, NULL, in, &v->out, NULL, out, 0,
+				v->remote.addr, v->remote.key, FI_UINT64, op, vt_ctx(6));
 }
 
-static ssize_t fetchmsg(struct vt_vectors *v, enum fi_op op, size_t out,
-			u64 flags)
+static ssize_t fetchmsg(struct vt_vectors *v, enum fi_op op, size_t out, u64 flags)
 {
 	v->msg.op = op;
-	return fi_fetch_atomicmsg(v->atomic.pair.a.ep, &v->msg, &v->out, NULL,
-				  out, flags);
+	return fi_fetch_atomicmsg(v->atomic.pair.a.ep, &v->msg, &v->out, NULL, out, flags);
 }
 
 static ssize_t comparev(struct vt_vectors *v, size_t compare)
 {
-	return fi_compare_atomicv(v->atomic.pair.a.ep, &v->in, NULL, 1,
-				  &v->compare, NULL, compare, &v->out, NULL, 1,
-				  0, v->remote.addr, v->remote.key, FI_UINT64,
+	return fi_compare_atomicv(v->atomic.pair.a.ep, &v->in, NULL, 1, &v->compare, NULL, compare,
+				  &v->out, NULL, 1, 0, v->remote.addr, v->remote.key, FI_UINT64,
 				  FI_CSWAP, vt_ctx(6));
 }
 
@@ -231,15 +215,13 @@ static void vectors_and_messages_do_what_the_plain_calls_do(struct kunit *test)
 	target = v.atomic.target;
 
 	own[0] = 10;
-	KUNIT_ASSERT_EQ(test, fi_atomicv(v.atomic.pair.a.ep, &v.in, NULL, 1, 0,
-					 v.remote.addr, v.remote.key, FI_UINT64,
-					 FI_ATOMIC_WRITE, vt_ctx(6)), 0);
+	KUNIT_ASSERT_EQ(test, fi_atomicv(v.atomic.pair.a.ep, &v.in, NULL, 1, 0, v.remote.addr,
+					 v.remote.key, FI_UINT64, FI_ATOMIC_WRITE, vt_ctx(6)), 0);
 	vt_done(test, cq, vt_ctx(6));
 	KUNIT_EXPECT_EQ(test, target[0], 10);
 
 	KUNIT_ASSERT_EQ(test, fetchv(&v, FI_SUM, 1, 1), 0);
-	KUNIT_EXPECT_EQ(test, vt_done(test, cq, vt_ctx(6)).flags,
-			FI_ATOMIC | FI_READ);
+	KUNIT_EXPECT_EQ(test, vt_done(test, cq, vt_ctx(6)).flags, FI_ATOMIC | FI_READ);
 	KUNIT_EXPECT_EQ(test, own[2], 10);
 	KUNIT_EXPECT_EQ(test, target[0], 20);
 
@@ -274,9 +256,8 @@ static void vectors_of_other_lengths_are_refused(struct kunit *test)
 		return;
 	ep = v.atomic.pair.a.ep;
 
-	KUNIT_EXPECT_EQ(test, fi_atomicv(ep, &v.in, NULL, 2, 0, v.remote.addr,
-					 v.remote.key, FI_UINT64,
-					 FI_ATOMIC_WRITE, NULL), -E2BIG);
+	KUNIT_EXPECT_EQ(test, fi_atomicv(ep, &v.in, NULL, 2, 0, v.remote.addr, v.remote.key,
+					 FI_UINT64, FI_ATOMIC_WRITE, NULL), -E2BIG);
 	KUNIT_EXPECT_EQ(test, fetchv(&v, FI_SUM, 2, 1), -E2BIG);
 	KUNIT_EXPECT_EQ(test, fetchv(&v, FI_SUM, 0, 1), -E2BIG);
 	KUNIT_EXPECT_EQ(test, fetchv(&v, FI_ATOMIC_READ, 0, 2), -E2BIG);
@@ -310,10 +291,8 @@ static void flags_that_bring_back_nothing_are_refused(struct kunit *test)
 	if (!vt_vectors_open(test, &v))
 		return;
 	for (i = 0; i < ARRAY_SIZE(flags); i++) {
-		KUNIT_EXPECT_EQ(test, fetchmsg(&v, FI_SUM, 1, flags[i]),
-				-FI_EBADFLAGS);
-		KUNIT_EXPECT_EQ(test, comparemsg(&v, 1, flags[i]),
-				-FI_EBADFLAGS);
+		KUNIT_EXPECT_EQ(test, fetchmsg(&v, FI_SUM, 1, flags[i]), -FI_EBADFLAGS);
+		KUNIT_EXPECT_EQ(test, comparemsg(&v, 1, flags[i]), -FI_EBADFLAGS);
 	}
 	vt_none(test, v.atomic.pair.a.tx);
 }
@@ -340,13 +319,9 @@ static void the_valid_calls_tell_what_there_is(struct kunit *test)
 				  any ? 0 : -EINVAL;
 			int swap = op != FI_CSWAP ? -ENOSYS : any ? 0 : -EINVAL;
 
-			KUNIT_EXPECT_EQ(test, fi_atomicvalid(ep, type, op,
-							     &count), put);
-			KUNIT_EXPECT_EQ(test, fi_fetch_atomicvalid(ep, type, op,
-								   &count), get);
-			KUNIT_EXPECT_EQ(test, fi_compare_atomicvalid(ep, type, op,
-								     &count),
-					swap);
+			KUNIT_EXPECT_EQ(test, fi_atomicvalid(ep, type, op, &count), put);
+			KUNIT_EXPECT_EQ(test, fi_fetch_atomicvalid(ep, type, op, &count), get);
+			KUNIT_EXPECT_EQ(test, fi_compare_atomicvalid(ep, type, op, &count), swap);
 		}
 	}
 	KUNIT_EXPECT_EQ(test, count, 1);
@@ -358,21 +333,14 @@ static void what_there_is_not_is_refused(struct kunit *test)
 
 	if (!vt_atomic_open(test, &atomic))
 		return;
-	KUNIT_EXPECT_EQ(test, post_put(&atomic, 1, FI_SUM, FI_UINT64, 1),
-			-ENOSYS);
-	KUNIT_EXPECT_EQ(test, post_put(&atomic, 1, FI_ATOMIC_WRITE, FI_UINT32,
-				       1), -EINVAL);
-	KUNIT_EXPECT_EQ(test, post_put(&atomic, 1, FI_ATOMIC_WRITE, FI_UINT64,
-				       2), -E2BIG);
-	KUNIT_EXPECT_EQ(test, post_fetch(&atomic.pair.a, &atomic, 1, FI_SUM,
-					 FI_DOUBLE), -EINVAL);
-	KUNIT_EXPECT_EQ(test, post_fetch(&atomic.pair.a, &atomic, 1, FI_MAX,
-					 FI_UINT64), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, post_swap(&atomic, 1, 1, FI_CSWAP_NE, FI_UINT64),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, post_put(&atomic, 1, FI_SUM, FI_UINT64, 1), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, post_put(&atomic, 1, FI_ATOMIC_WRITE, FI_UINT32, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, post_put(&atomic, 1, FI_ATOMIC_WRITE, FI_UINT64, 2), -E2BIG);
+	KUNIT_EXPECT_EQ(test, post_fetch(&atomic.pair.a, &atomic, 1, FI_SUM, FI_DOUBLE), -EINVAL);
+	KUNIT_EXPECT_EQ(test, post_fetch(&atomic.pair.a, &atomic, 1, FI_MAX, FI_UINT64), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, post_swap(&atomic, 1, 1, FI_CSWAP_NE, FI_UINT64), -ENOSYS);
 	atomic.target = (void *)atomic.target + 4;
-	KUNIT_EXPECT_EQ(test, post_fetch(&atomic.pair.a, &atomic, 1, FI_SUM,
-					 FI_UINT64), -EINVAL);
+	KUNIT_EXPECT_EQ(test, post_fetch(&atomic.pair.a, &atomic, 1, FI_SUM, FI_UINT64), -EINVAL);
 	vt_none(test, atomic.pair.a.tx);
 }
 

@@ -34,9 +34,8 @@ static struct vt_memory limited(const struct vt_memory *memory, size_t limit)
 	return copy;
 }
 
-static void carry(struct kunit *test, struct vt_pair *pair,
-		  const struct vt_memory *memory, void *out, void *in,
-		  size_t len)
+static void carry(struct kunit *test, struct vt_pair *pair, const struct vt_memory *memory,
+		  void *out, void *in, size_t len)
 {
 	struct vt_list *from = vt_buf(test, sizeof(*from));
 	struct vt_list *to = vt_buf(test, sizeof(*to));
@@ -116,10 +115,8 @@ static void vmalloc_counts_once_per_page(struct kunit *test)
 	vt_recv(test, &pair.b, in, len, vt_ctx(1));
 
 	/* So many bytes touch one page more than the list may have */
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, out + 1, len, NULL, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, out, len, NULL, 0, vt_ctx(2)),
-			0);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, out + 1, len, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, out, len, NULL, 0, vt_ctx(2)), 0);
 
 	vt_done(test, pair.b.rx, vt_ctx(1));
 	vt_done(test, pair.a.tx, vt_ctx(2));
@@ -165,10 +162,8 @@ static void a_receive_reports_its_buffer_and_no_data(struct kunit *test)
 KUNIT_ARRAY_PARAM_DESC(vt_memory, vt_memories, name);
 
 static struct kunit_case buf_cases[] = {
-	KUNIT_CASE_PARAM(memory_of_every_kind_carries_messages,
-			 vt_memory_gen_params),
-	KUNIT_CASE_PARAM(memory_of_every_kind_can_be_injected,
-			 vt_memory_gen_params),
+	KUNIT_CASE_PARAM(memory_of_every_kind_carries_messages, vt_memory_gen_params),
+	KUNIT_CASE_PARAM(memory_of_every_kind_can_be_injected, vt_memory_gen_params),
 	KUNIT_CASE(vmalloc_counts_once_per_page),
 	KUNIT_CASE(static_data_of_a_module_carries_messages),
 	KUNIT_CASE(a_receive_reports_its_buffer_and_no_data),

@@ -14,8 +14,7 @@
  */
 struct vt_stage {
 	const char	*name;
-	void		(*reach)(struct kunit *test, struct vt_end *end,
-				 struct vt_end *peer);
+	void		(*reach)(struct kunit *test, struct vt_end *end, struct vt_end *peer);
 };
 
 static void post_receives(struct kunit *test, struct vt_end *end)
@@ -45,51 +44,43 @@ static void join(struct kunit *test, struct vt_end *a, struct vt_end *b)
 	*b = pair.b;
 }
 
-static void reach_open(struct kunit *test, struct vt_end *end,
-		       struct vt_end *peer)
+static void reach_open(struct kunit *test, struct vt_end *end, struct vt_end *peer)
 {
 	end->ep = vt_ep(test, vt_of(test)->info);
 }
 
-static void reach_bound(struct kunit *test, struct vt_end *end,
-			struct vt_end *peer)
+static void reach_bound(struct kunit *test, struct vt_end *end, struct vt_end *peer)
 {
 	reach_open(test, end, peer);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->eq->fid, 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->tx->cq->fid,
-					 FI_TRANSMIT | FI_RECV), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->tx->cq->fid, FI_TRANSMIT | FI_RECV), 0);
 }
 
-static void reach_enabled(struct kunit *test, struct vt_end *end,
-			  struct vt_end *peer)
+static void reach_enabled(struct kunit *test, struct vt_end *end, struct vt_end *peer)
 {
 	vt_client(test, end, &vt_default_kind);
 }
 
-static void reach_receiving(struct kunit *test, struct vt_end *end,
-			    struct vt_end *peer)
+static void reach_receiving(struct kunit *test, struct vt_end *end, struct vt_end *peer)
 {
 	reach_enabled(test, end, peer);
 	post_receives(test, end);
 }
 
-static void reach_resolving(struct kunit *test, struct vt_end *end,
-			    struct vt_end *peer)
+static void reach_resolving(struct kunit *test, struct vt_end *end, struct vt_end *peer)
 {
 	reach_receiving(test, end, peer);
 	vt_connect(test, end, NULL, 0);
 }
 
-static void reach_connecting(struct kunit *test, struct vt_end *end,
-			     struct vt_end *peer)
+static void reach_connecting(struct kunit *test, struct vt_end *end, struct vt_end *peer)
 {
 	reach_resolving(test, end, peer);
 	vt_connreq(test, NULL);
 }
 
 /* Linux believes that this one is a neighbour, but nobody answers */
-static void reach_nobody(struct kunit *test, struct vt_end *end,
-			 struct vt_end *peer)
+static void reach_nobody(struct kunit *test, struct vt_end *end, struct vt_end *peer)
 {
 	struct sockaddr_in nobody = {
 		.sin_family		= AF_INET,
@@ -101,36 +92,31 @@ static void reach_nobody(struct kunit *test, struct vt_end *end,
 	KUNIT_ASSERT_EQ(test, fi_connect(end->ep, &nobody, NULL, 0), 0);
 }
 
-static void reach_requested(struct kunit *test, struct vt_end *end,
-			    struct vt_end *peer)
+static void reach_requested(struct kunit *test, struct vt_end *end, struct vt_end *peer)
 {
 	vt_end_open(test, end, vt_dial(test, peer), &vt_default_kind);
 	post_receives(test, end);
 }
 
-static void reach_accepting(struct kunit *test, struct vt_end *end,
-			    struct vt_end *peer)
+static void reach_accepting(struct kunit *test, struct vt_end *end, struct vt_end *peer)
 {
 	reach_requested(test, end, peer);
 	KUNIT_ASSERT_EQ(test, fi_accept(end->ep, NULL, 0), 0);
 }
 
-static void reach_rejected(struct kunit *test, struct vt_end *end,
-			   struct vt_end *peer)
+static void reach_rejected(struct kunit *test, struct vt_end *end, struct vt_end *peer)
 {
 	struct fi_eq_err_entry error = {};
 	struct fi_info *info;
 
 	reach_resolving(test, end, peer);
 	info = vt_connreq(test, NULL);
-	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL,
-					0), 0);
+	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL, 0), 0);
 	vt_error(test, end->eq, &error);
 }
 
 /* The event of the refusal is still in the queue */
-static void reach_rejected_unread(struct kunit *test, struct vt_end *end,
-				  struct vt_end *peer)
+static void reach_rejected_unread(struct kunit *test, struct vt_end *end, struct vt_end *peer)
 {
 	union vt_event event;
 	struct fi_info *info;
@@ -138,28 +124,24 @@ static void reach_rejected_unread(struct kunit *test, struct vt_end *end,
 
 	reach_resolving(test, end, peer);
 	info = vt_connreq(test, NULL);
-	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL,
-					0), 0);
+	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL, 0), 0);
 	KUNIT_ASSERT_EQ(test, vt_eq_sread(end->eq, &got, &event, sizeof(event),
 					  FI_PEEK), -FI_EAVAIL);
 }
 
-static void reach_connected(struct kunit *test, struct vt_end *end,
-			    struct vt_end *peer)
+static void reach_connected(struct kunit *test, struct vt_end *end, struct vt_end *peer)
 {
 	join(test, end, peer);
 	post_receives(test, end);
 }
 
-static void reach_accepted(struct kunit *test, struct vt_end *end,
-			   struct vt_end *peer)
+static void reach_accepted(struct kunit *test, struct vt_end *end, struct vt_end *peer)
 {
 	join(test, peer, end);
 	post_receives(test, end);
 }
 
-static void reach_busy(struct kunit *test, struct vt_end *end,
-		       struct vt_end *peer)
+static void reach_busy(struct kunit *test, struct vt_end *end, struct vt_end *peer)
 {
 	reach_connected(test, end, peer);
 	post_receives(test, peer);
@@ -167,30 +149,26 @@ static void reach_busy(struct kunit *test, struct vt_end *end,
 	post_sends(test, peer);
 }
 
-static void reach_stuck(struct kunit *test, struct vt_end *end,
-			struct vt_end *peer)
+static void reach_stuck(struct kunit *test, struct vt_end *end, struct vt_end *peer)
 {
 	reach_connected(test, end, peer);
 	post_sends(test, end);
 }
 
-static void reach_shut_down(struct kunit *test, struct vt_end *end,
-			    struct vt_end *peer)
+static void reach_shut_down(struct kunit *test, struct vt_end *end, struct vt_end *peer)
 {
 	reach_connected(test, end, peer);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(end->ep, 0), 0);
 }
 
-static void reach_left(struct kunit *test, struct vt_end *end,
-		       struct vt_end *peer)
+static void reach_left(struct kunit *test, struct vt_end *end, struct vt_end *peer)
 {
 	reach_connected(test, end, peer);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(peer->ep, 0), 0);
 	vt_event(test, end->eq, FI_SHUTDOWN, NULL);
 }
 
-static void reach_broken(struct kunit *test, struct vt_end *end,
-			 struct vt_end *peer)
+static void reach_broken(struct kunit *test, struct vt_end *end, struct vt_end *peer)
 {
 	u8 *buf = vt_buf(test, 5001);
 
@@ -223,8 +201,7 @@ static const struct vt_stage vt_stages[] = {
 
 KUNIT_ARRAY_PARAM_DESC(vt_stage, vt_stages, name);
 
-static void check_drain(struct kunit *test, const struct vt_stage *stage,
-			struct vt_end *end)
+static void check_drain(struct kunit *test, const struct vt_stage *stage, struct vt_end *end)
 {
 	int ret = vt_ep_drain(end->ep);
 	u8 *buf = vt_buf(test, 8);
@@ -235,10 +212,8 @@ static void check_drain(struct kunit *test, const struct vt_stage *stage,
 		return;
 	}
 	KUNIT_EXPECT_EQ(test, ret, 0);
-	KUNIT_EXPECT_EQ(test, fi_recv(end->ep, buf, 8, NULL, 0, NULL),
-			-ESHUTDOWN);
-	KUNIT_EXPECT_EQ(test, fi_send(end->ep, buf, 8, NULL, 0, NULL),
-			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_recv(end->ep, buf, 8, NULL, 0, NULL), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_send(end->ep, buf, 8, NULL, 0, NULL), -ESHUTDOWN);
 	KUNIT_EXPECT_EQ(test, fi_ep_drain(end->ep, 0), 0);
 }
 
@@ -254,8 +229,7 @@ static void close_in_state(struct kunit *test, bool drain)
 	info = vt_of(test)->info;
 	end.eq = vt_eq(test, 0);
 	/* Room for one endpoint */
-	end.tx = vt_cq(test, &vt_default_kind,
-		       info->tx_attr->size + info->rx_attr->size);
+	end.tx = vt_cq(test, &vt_default_kind, info->tx_attr->size + info->rx_attr->size);
 	stage->reach(test, &end, &peer);
 
 	if (drain)
@@ -290,11 +264,9 @@ static void a_passive_endpoint_can_be_closed_in_every_state(struct kunit *test)
 
 	vt_open(test, AF_INET, NULL);
 	eq = vt_eq(test, 0);
-	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt->fabric, vt->info, &pep, NULL),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt->fabric, vt->info, &pep, NULL), 0);
 	KUNIT_EXPECT_EQ(test, fi_close(&pep->fid), 0);
-	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt->fabric, vt->info, &pep, NULL),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt->fabric, vt->info, &pep, NULL), 0);
 	KUNIT_ASSERT_EQ(test, fi_pep_bind(pep, &eq->fid, 0), 0);
 	KUNIT_EXPECT_EQ(test, fi_close(&pep->fid), 0);
 	vt_listen(test, eq);
@@ -386,8 +358,7 @@ static void events_of_a_closed_endpoint_are_not_read(struct kunit *test)
 	vt_join(test, &pair, &vt_default_kind);
 	vt_join(test, &other, &vt_default_kind);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
-	KUNIT_ASSERT_GT(test, vt_eq_sread(eq, &got, &event, sizeof(event),
-					  FI_PEEK), 0);
+	KUNIT_ASSERT_GT(test, vt_eq_sread(eq, &got, &event, sizeof(event), FI_PEEK), 0);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(other.a.ep, 0), 0);
 
 	vt_close(test, &pair.b.ep->fid);
@@ -421,14 +392,12 @@ static void what_is_in_use_cannot_be_closed(struct kunit *test)
 }
 
 static struct kunit_case close_cases[] = {
-	KUNIT_CASE_PARAM(an_endpoint_can_be_closed_in_every_state,
-			 vt_stage_gen_params),
+	KUNIT_CASE_PARAM(an_endpoint_can_be_closed_in_every_state, vt_stage_gen_params),
 	KUNIT_CASE_PARAM(an_endpoint_can_be_drained_in_every_state_from_enabled_on,
 			 vt_stage_gen_params),
 	KUNIT_CASE(a_passive_endpoint_can_be_closed_in_every_state),
 	KUNIT_CASE(a_closed_endpoint_leaves_nothing_on_shared_queues),
-	KUNIT_CASE_PARAM(closing_drains_every_kind_of_queue,
-			 vt_close_kind_gen_params),
+	KUNIT_CASE_PARAM(closing_drains_every_kind_of_queue, vt_close_kind_gen_params),
 	KUNIT_CASE(events_of_a_closed_endpoint_are_not_read),
 	KUNIT_CASE(what_is_in_use_cannot_be_closed),
 	{}

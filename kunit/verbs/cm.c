@@ -60,8 +60,7 @@ static void data_that_does_not_fit_the_event_is_cut(struct kunit *test)
 	vt_connect(test, &client, data, sizeof(data));
 
 	memset(&event, 0x5a, sizeof(event));
-	KUNIT_ASSERT_EQ(test, vt_eq_sread(vt_of(test)->eq, &got, &event,
-					  sizeof(event.cm) + 3, 0),
+	KUNIT_ASSERT_EQ(test, vt_eq_sread(vt_of(test)->eq, &got, &event, sizeof(event.cm) + 3, 0),
 			(ssize_t)sizeof(event.cm) + 3);
 
 	vt_free_later(test, event.cm.info);
@@ -107,10 +106,8 @@ static void two_requests_at_once_are_served_in_any_order(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, who[0] + who[1], 3);
 
 	/* The later request first */
-	vt_end_open(test, who[1] == 2 ? &two.b : &one.b, info[1],
-		    &vt_default_kind);
-	vt_end_open(test, who[1] == 2 ? &one.b : &two.b, info[0],
-		    &vt_default_kind);
+	vt_end_open(test, who[1] == 2 ? &two.b : &one.b, info[1], &vt_default_kind);
+	vt_end_open(test, who[1] == 2 ? &one.b : &two.b, info[0], &vt_default_kind);
 	vt_accept(test, &two.b, NULL, 0);
 	vt_accept(test, &one.b, NULL, 0);
 	vt_event(test, one.a.eq, FI_CONNECTED, &event);

@@ -29,16 +29,14 @@ static void serve(struct kunit *test, bool raw)
 
 	vt_open(test, AF_INET, NULL);
 	vt->eq = vt_eq(test, 0);
-	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt->fabric, vt->info, &vt->pep, vt),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt->fabric, vt->info, &vt->pep, vt), 0);
 	vt_adopt(test, &vt->pep->fid);
 	KUNIT_ASSERT_EQ(test, fi_pep_bind(vt->pep, &vt->eq->fid, 0), 0);
 	if (raw)
 		set_raw(test, &vt->pep->fid);
 	KUNIT_ASSERT_EQ(test, fi_listen(vt->pep), 0);
 	vt->name_len = sizeof(vt->name);
-	KUNIT_ASSERT_EQ(test, fi_getname(&vt->pep->fid, &vt->name,
-					 &vt->name_len), 0);
+	KUNIT_ASSERT_EQ(test, fi_getname(&vt->pep->fid, &vt->name, &vt->name_len), 0);
 }
 
 /* Returns the bytes of data */
@@ -68,15 +66,13 @@ static void all_of_the_field_arrives(struct kunit *test)
 	vt_fill(data, VT_REQ, 1);
 	vt_connect(test, &pair.a, data, VT_REQ);
 
-	KUNIT_EXPECT_EQ(test, next_event(test, vt_of(test)->eq, FI_CONNREQ,
-					 event), VT_REQ);
+	KUNIT_EXPECT_EQ(test, next_event(test, vt_of(test)->eq, FI_CONNREQ, event), VT_REQ);
 	KUNIT_EXPECT_TRUE(test, vt_filled(event->data, VT_REQ, 1));
 	vt_end_open(test, &pair.b, event->cm.info, &vt_default_kind);
 	vt_fill(data, VT_REP, 2);
 	vt_accept(test, &pair.b, data, VT_REP);
 
-	KUNIT_EXPECT_EQ(test, next_event(test, pair.a.eq, FI_CONNECTED, event),
-			VT_REP);
+	KUNIT_EXPECT_EQ(test, next_event(test, pair.a.eq, FI_CONNECTED, event), VT_REP);
 	KUNIT_EXPECT_TRUE(test, vt_filled(event->data, VT_REP, 2));
 	vt_ping(test, &pair.a, &pair.b);
 }
@@ -97,8 +93,7 @@ static void a_reject_brings_its_data(struct kunit *test)
 	vt_connect(test, &client, NULL, 0);
 	next_event(test, vt_of(test)->eq, FI_CONNREQ, event);
 	vt_fill(data, VT_REJ, 3);
-	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, event->cm.info->handle,
-					data, VT_REJ), 0);
+	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, event->cm.info->handle, data, VT_REJ), 0);
 	vt_error(test, client.eq, &error);
 	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
 	KUNIT_EXPECT_EQ(test, error.err_data_size, VT_REJ);
@@ -126,8 +121,7 @@ static void a_raw_listener_sees_the_frame_of_others(struct kunit *test)
 
 	vt_end_open(test, &pair.b, event->cm.info, &vt_default_kind);
 	vt_accept(test, &pair.b, reply, sizeof(reply));
-	KUNIT_EXPECT_EQ(test, vt_event(test, pair.a.eq, FI_CONNECTED, &answer),
-			2);
+	KUNIT_EXPECT_EQ(test, vt_event(test, pair.a.eq, FI_CONNECTED, &answer), 2);
 	KUNIT_EXPECT_EQ(test, answer.cm.data[0], 7);
 	KUNIT_EXPECT_EQ(test, answer.cm.data[1], 8);
 }
@@ -141,8 +135,7 @@ static void more_than_the_field_holds_is_refused(struct kunit *test)
 	serve(test, true);
 	vt_client(test, &pair.a, &vt_default_kind);
 	set_raw(test, &pair.a.ep->fid);
-	KUNIT_EXPECT_EQ(test, fi_connect(pair.a.ep, &vt_of(test)->name, data,
-					 VT_REQ + 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_connect(pair.a.ep, &vt_of(test)->name, data, VT_REQ + 1), -EINVAL);
 	vt_connect(test, &pair.a, data, VT_REQ);
 	next_event(test, vt_of(test)->eq, FI_CONNREQ, event);
 	KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep, event->cm.info->handle,
@@ -152,18 +145,15 @@ static void more_than_the_field_holds_is_refused(struct kunit *test)
 	vt_accept(test, &pair.b, data, VT_REP);
 }
 
-static void check_opt(struct kunit *test, struct fid *fid, int want_raw,
-		      size_t want_size)
+static void check_opt(struct kunit *test, struct fid *fid, int want_raw, size_t want_size)
 {
 	size_t len = sizeof(int), size = 0;
 	int raw = -1;
 
-	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_RAW,
-					&raw, &len), 0);
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_RAW, &raw, &len), 0);
 	KUNIT_EXPECT_EQ(test, raw, want_raw);
 	len = sizeof(size);
-	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT,
-					FI_OPT_CM_DATA_SIZE, &size, &len), 0);
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &size, &len), 0);
 	KUNIT_EXPECT_EQ(test, size, want_size);
 }
 
@@ -179,9 +169,8 @@ static void options_tell_which_it_is(struct kunit *test)
 	check_opt(test, &vt_of(test)->pep->fid, 0, VT_CM_DATA);
 	set_raw(test, &client.ep->fid);
 	check_opt(test, &client.ep->fid, 1, VT_REQ);
-	KUNIT_EXPECT_EQ(test, fi_getopt(&client.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_CM_DATA_RAW, &raw, &len),
-			-FI_ETOOSMALL);
+	KUNIT_EXPECT_EQ(test, fi_getopt(&client.ep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_RAW, &raw,
+					&len), -FI_ETOOSMALL);
 	KUNIT_EXPECT_EQ(test, len, sizeof(int));
 }
 
@@ -192,23 +181,19 @@ static void it_is_too_late_once_there_is_a_connection(struct kunit *test)
 	int raw = 1;
 
 	serve(test, false);
-	KUNIT_EXPECT_EQ(test, fi_setopt(&vt_of(test)->pep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_CM_DATA_RAW, &raw, sizeof(raw)),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_setopt(&vt_of(test)->pep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_RAW,
+					&raw, sizeof(raw)), -FI_EOPBADSTATE);
 	vt_join(test, &pair, &vt_default_kind);
-	KUNIT_EXPECT_EQ(test, fi_setopt(&pair.a.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_CM_DATA_RAW, &raw, sizeof(raw)),
-			-FI_EOPBADSTATE);
-	KUNIT_EXPECT_EQ(test, fi_setopt(&pair.b.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_CM_DATA_RAW, &raw, sizeof(raw)),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_setopt(&pair.a.ep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_RAW, &raw,
+					sizeof(raw)), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_setopt(&pair.b.ep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_RAW, &raw,
+					sizeof(raw)), -FI_EOPBADSTATE);
 	vt_pair_close(test, &pair);
 	vt_client(test, &pair.a, &vt_default_kind);
 	KUNIT_EXPECT_EQ(test, fi_setopt(&pair.a.ep->fid, FI_OPT_ENDPOINT,
 					FI_OPT_CM_DATA_RAW, &small, 1), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_setopt(&pair.a.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_TX_SIZE, &raw, sizeof(raw)),
-			-ENOPROTOOPT);
+	KUNIT_EXPECT_EQ(test, fi_setopt(&pair.a.ep->fid, FI_OPT_ENDPOINT, FI_OPT_TX_SIZE, &raw,
+					sizeof(raw)), -ENOPROTOOPT);
 }
 
 static struct kunit_case vt_cmraw_cases[] = {

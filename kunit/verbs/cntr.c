@@ -23,8 +23,7 @@ static struct fid_cntr *open_cntr(struct kunit *test, enum fi_cntr_events events
 	struct fi_cntr_attr attr = { .events = events, .wait_obj = wait_obj };
 	struct fid_cntr *cntr;
 
-	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr, &cntr,
-					   NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr, &cntr, NULL), 0);
 	vt_adopt(test, &cntr->fid);
 	return cntr;
 }
@@ -65,8 +64,7 @@ static void post_recvs(struct kunit *test, struct vt_end *end, int count)
 }
 
 /* fi_recv() at one end, 100 bytes from the other, NR_OPS times */
-static void send_some(struct kunit *test, struct vt_end *from,
-		      struct vt_end *to)
+static void send_some(struct kunit *test, struct vt_end *from, struct vt_end *to)
 {
 	u8 *buf = vt_buf(test, 100);
 	int i;
@@ -147,13 +145,11 @@ static void refused_access_is_an_error(struct kunit *test)
 	vt_join(test, &pair, &vt_default_kind);
 	mr = expose(test, there, 32);
 	if (vt_is_iwarp(test))
-		KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, buf, 64, NULL, 0,
-					      (uintptr_t)there, fi_mr_key(mr),
-					      NULL), 0);
+		KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, buf, 64, NULL, 0, (uintptr_t)there,
+					      fi_mr_key(mr), NULL), 0);
 	else
-		KUNIT_ASSERT_EQ(test, fi_write(pair.a.ep, buf, 64, NULL, 0,
-					       (uintptr_t)there, fi_mr_key(mr),
-					       NULL), 0);
+		KUNIT_ASSERT_EQ(test, fi_write(pair.a.ep, buf, 64, NULL, 0, (uintptr_t)there,
+					       fi_mr_key(mr), NULL), 0);
 
 	KUNIT_EXPECT_EQ(test, wait_for(&pair.a, 1), -FI_EAVAIL);
 	expect_after_close(test, &pair.a, 0, 1);
@@ -172,10 +168,8 @@ static void write_with_data_is_not_a_receive(struct kunit *test)
 	vt_join(test, &pair, &vt_default_kind);
 	mr = expose(test, there, 64);
 	post_recvs(test, &pair.b, 1);
-	KUNIT_ASSERT_EQ(test, fi_writedata(pair.a.ep, buf, 64, NULL, 7, 0,
-					   (uintptr_t)there, fi_mr_key(mr),
-					   NULL),
-			vt_has_data(test) ? 0 : -ENOSYS);
+	KUNIT_ASSERT_EQ(test, fi_writedata(pair.a.ep, buf, 64, NULL, 7, 0, (uintptr_t)there,
+					   fi_mr_key(mr), NULL), vt_has_data(test) ? 0 : -ENOSYS);
 	if (!vt_has_data(test)) {
 		/* The receive is still there, and cancelled */
 		expect_after_close(test, &pair.b, 0, 1);

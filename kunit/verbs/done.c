@@ -25,8 +25,7 @@ struct vt_request {
 	struct completion	finished;
 };
 
-static void vt_request_done(struct fi_done *done,
-			    const struct fi_done_entry *entry)
+static void vt_request_done(struct fi_done *done, const struct fi_done_entry *entry)
 {
 	struct vt_request *request = container_of(done, struct vt_request, done);
 
@@ -62,8 +61,7 @@ static const struct vt_kind vt_done_kinds[] = {
 
 KUNIT_ARRAY_PARAM_DESC(vt_done_kind, vt_done_kinds, name);
 
-static void open_pair(struct kunit *test, struct vt_pair *pair,
-		      const struct vt_kind *kind)
+static void open_pair(struct kunit *test, struct vt_pair *pair, const struct vt_kind *kind)
 {
 	struct fi_info *hints = vt_hints(test);
 
@@ -93,8 +91,7 @@ static void the_end_of_a_key_is_told(struct kunit *test)
 	msg.data = fi_mr_key(mr);
 	vt_recv(test, &pair.b, buf + 32, 32, &rx->done);
 	vt_recv(test, &pair.b, buf + 32, 32, &next->done);
-	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_COMPLETION |
-					 FI_REMOTE_INV), 0);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_COMPLETION | FI_REMOTE_INV), 0);
 	vt_finished(test, rx);
 	vt_finished(test, tx);
 	KUNIT_EXPECT_EQ(test, rx->entry.err, 0);
@@ -124,8 +121,7 @@ static void a_send_gives_the_place_of_its_registration_back(struct kunit *test)
 	int i;
 
 	open_pair(test, &pair, test->param_value);
-	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr,
-					    FI_MR_ENDPOINT, &mr), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, FI_MR_ENDPOINT, &mr), 0);
 	vt_adopt(test, &mr->fid);
 	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &pair.a.ep->fid, 0), 0);
 	for (i = 0; i < 3 * VT_DEPTH; i++) {

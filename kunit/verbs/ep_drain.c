@@ -28,8 +28,7 @@ static const struct vt_kind vt_drain_kinds[] = {
 KUNIT_ARRAY_PARAM_DESC(vt_drain_kind, vt_drain_kinds, name);
 
 /* What is there, without waiting for any; each operation once.  Returns how many */
-static unsigned long drain_read(struct kunit *test, struct vt_cq *cq,
-				unsigned long *seen)
+static unsigned long drain_read(struct kunit *test, struct vt_cq *cq, unsigned long *seen)
 {
 	struct fi_cq_err_entry error = {};
 	struct fi_cq_data_entry entry;
@@ -41,8 +40,7 @@ static unsigned long drain_read(struct kunit *test, struct vt_cq *cq,
 		if (ret == 1) {
 			nr = (unsigned long)entry.op_context;
 		} else if (ret == -FI_EAVAIL) {
-			KUNIT_ASSERT_EQ(test, fi_cq_readerr(cq->cq, &error, 0),
-					1);
+			KUNIT_ASSERT_EQ(test, fi_cq_readerr(cq->cq, &error, 0), 1);
 			nr = (unsigned long)error.op_context;
 		} else {
 			break;
@@ -72,10 +70,8 @@ static void drain_expect_shut(struct kunit *test, struct vt_end *end)
 {
 	u8 *buf = vt_buf(test, 8);
 
-	KUNIT_EXPECT_EQ(test, fi_recv(end->ep, buf, 8, NULL, 0, NULL),
-			-ESHUTDOWN);
-	KUNIT_EXPECT_EQ(test, fi_send(end->ep, buf, 8, NULL, 0, NULL),
-			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_recv(end->ep, buf, 8, NULL, 0, NULL), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_send(end->ep, buf, 8, NULL, 0, NULL), -ESHUTDOWN);
 	KUNIT_EXPECT_EQ(test, fi_inject(end->ep, buf, 8, 0), -ESHUTDOWN);
 }
 
@@ -142,8 +138,7 @@ static void a_drain_tells_the_client_nothing_before_a_connection(struct kunit *t
 
 	drain_expect_all(test, end.tx);
 	drain_expect_shut(test, &end);
-	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &vt_of(test)->name, NULL, 0),
-			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &vt_of(test)->name, NULL, 0), -ESHUTDOWN);
 	vt_no_event(test, end.eq);
 }
 
@@ -176,8 +171,7 @@ struct drain_request {
 	bool			returned;
 };
 
-static void drain_request_done(struct fi_done *done,
-			       const struct fi_done_entry *entry)
+static void drain_request_done(struct fi_done *done, const struct fi_done_entry *entry)
 {
 	struct drain_request *request =
 		container_of(done, struct drain_request, done);
@@ -238,8 +232,7 @@ static void every_callback_has_returned(struct kunit *test)
 }
 
 /* One receive, whose callback will wait until it is told to go on */
-static struct drain_request *drain_open_slow(struct kunit *test,
-					     struct vt_pair *pair)
+static struct drain_request *drain_open_slow(struct kunit *test, struct vt_pair *pair)
 {
 	static const struct vt_kind kind = {
 		"worker", FI_WAIT_DONE, FI_COMP_WORKQUEUE,
@@ -283,8 +276,7 @@ struct drain_thread {
 };
 
 static struct drain_thread *drain_thread(struct kunit *test, struct fid_ep *ep,
-					 int (*fn)(void *context),
-					 struct drain_request *request)
+					 int (*fn)(void *context), struct drain_request *request)
 {
 	struct drain_thread *thread = vt_buf(test, sizeof(*thread));
 
@@ -425,8 +417,7 @@ static void what_waits_for_the_doorbell_completes(struct kunit *test)
 	vt_serve_pair(test, NULL, &pair);
 	for (nr = 1; nr <= 3; nr++) {
 		msg.context = vt_ctx(nr);
-		KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_MORE |
-						 FI_COMPLETION), 0);
+		KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_MORE | FI_COMPLETION), 0);
 	}
 
 	KUNIT_ASSERT_EQ(test, fi_ep_drain(pair.a.ep, -1), 0);
@@ -444,17 +435,15 @@ static void a_move_ends_once(struct kunit *test)
 
 	vt_far_open(test, &far, VT_LONG);
 	for (nr = 1; nr <= far.rw_ops; nr++)
-		KUNIT_ASSERT_EQ(test, rw_post(&far, nr % 2, mem->sgt.sgl,
-					      mem->sgt.nents, 0, VT_LONG, 0,
-					      vt_ctx(nr), FI_COMPLETION), 0);
+		KUNIT_ASSERT_EQ(test, rw_post(&far, nr % 2, mem->sgt.sgl, mem->sgt.nents, 0,
+					      VT_LONG, 0, vt_ctx(nr), FI_COMPLETION), 0);
 
 	KUNIT_ASSERT_EQ(test, fi_ep_drain(far.pair.a.ep, -1), 0);
 
 	KUNIT_EXPECT_EQ(test, drain_read(test, far.pair.a.tx, &seen), far.rw_ops);
 	KUNIT_EXPECT_EQ(test, seen, GENMASK(far.rw_ops, 1));
-	KUNIT_EXPECT_EQ(test, rw_post(&far, true, mem->sgt.sgl,
-				      mem->sgt.nents, 0, VT_LONG, 0, NULL, 0),
-			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, true, mem->sgt.sgl, mem->sgt.nents, 0, VT_LONG, 0, NULL,
+				      0), -ESHUTDOWN);
 	vt_none(test, far.pair.a.tx);
 }
 
@@ -466,20 +455,17 @@ static void counters_have_counted_all(struct kunit *test)
 	unsigned long nr;
 
 	vt_far_serve(test, &far);
-	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr,
-					   &far.cntr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr, &far.cntr, NULL), 0);
 	vt_adopt(test, &far.cntr->fid);
 	vt_far_join(test, &far, SZ_4K);
 	for (nr = 1; nr <= VT_OPS; nr++)
-		KUNIT_ASSERT_EQ(test, fi_write(far.pair.a.ep, buf, SZ_4K, NULL,
-					       0, vt_far_addr(&far),
-					       fi_mr_key(far.mr), vt_ctx(nr)),
+		KUNIT_ASSERT_EQ(test, fi_write(far.pair.a.ep, buf, SZ_4K, NULL, 0,
+					       vt_far_addr(&far), fi_mr_key(far.mr), vt_ctx(nr)),
 				0);
 
 	KUNIT_ASSERT_EQ(test, fi_ep_drain(far.pair.a.ep, -1), 0);
 
-	KUNIT_EXPECT_EQ(test, fi_cntr_read(far.cntr) +
-			fi_cntr_readerr(far.cntr), VT_OPS);
+	KUNIT_EXPECT_EQ(test, fi_cntr_read(far.cntr) + fi_cntr_readerr(far.cntr), VT_OPS);
 	drain_expect_all(test, far.pair.a.tx);
 }
 
@@ -510,19 +496,16 @@ static void shared_receives_stay_with_the_others(struct kunit *test)
 }
 
 static struct kunit_case ep_drain_cases[] = {
-	KUNIT_CASE_PARAM(everything_posted_has_completed,
-			 vt_drain_kind_gen_params),
+	KUNIT_CASE_PARAM(everything_posted_has_completed, vt_drain_kind_gen_params),
 	KUNIT_CASE_PARAM(a_drained_endpoint_closes_with_completions_unread,
 			 vt_drain_kind_gen_params),
 	KUNIT_CASE(a_drain_tells_the_client_nothing_before_a_connection),
 	KUNIT_CASE(a_drain_ends_the_attempt_to_connect),
-	KUNIT_CASE_PARAM(every_callback_has_returned,
-			 vt_called_kind_gen_params),
+	KUNIT_CASE_PARAM(every_callback_has_returned, vt_called_kind_gen_params),
 	KUNIT_CASE(patience_ends_and_the_drain_goes_on),
 	KUNIT_CASE(a_close_waits_for_the_drain),
 	KUNIT_CASE(threads_drain_at_the_same_time),
-	KUNIT_CASE_PARAM(posters_turn_away_and_nothing_of_theirs_is_lost,
-			 vt_drain_kind_gen_params),
+	KUNIT_CASE_PARAM(posters_turn_away_and_nothing_of_theirs_is_lost, vt_drain_kind_gen_params),
 	KUNIT_CASE(what_waits_for_the_doorbell_completes),
 	KUNIT_CASE(a_move_ends_once),
 	KUNIT_CASE(counters_have_counted_all),

@@ -18,8 +18,7 @@ struct vt_tally {
 	int	errors;
 };
 
-static void take(struct kunit *test, struct vt_cq *cq, struct vt_tally *tally,
-		 int count)
+static void take(struct kunit *test, struct vt_cq *cq, struct vt_tally *tally, int count)
 {
 	struct vt_comp comp;
 	unsigned long nr;
@@ -38,12 +37,10 @@ static void take(struct kunit *test, struct vt_cq *cq, struct vt_tally *tally,
 	vt_none(test, cq);
 }
 
-static void each_once(struct kunit *test, const struct vt_tally *tally,
-		      int from, int to)
+static void each_once(struct kunit *test, const struct vt_tally *tally, int from, int to)
 {
 	for (; from < to; from++)
-		KUNIT_EXPECT_EQ_MSG(test, tally->count[from], 1, "operation %d",
-				    from);
+		KUNIT_EXPECT_EQ_MSG(test, tally->count[from], 1, "operation %d", from);
 }
 
 static struct vt_tally *vt_tally(struct kunit *test)
@@ -110,8 +107,7 @@ static void a_message_that_is_too_long_by_packets_does_too(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, in[10000], 0x5a);
 }
 
-static void post_eight(struct kunit *test, struct vt_pair *pair, u8 *buf,
-		       int from)
+static void post_eight(struct kunit *test, struct vt_pair *pair, u8 *buf, int from)
 {
 	int i;
 
@@ -206,8 +202,7 @@ static void posted_receives_are_cancelled_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tally->errors, 32);
 	for (i = 0; i < 32; i++)
 		KUNIT_EXPECT_EQ(test, tally->err[i], ECANCELED);
-	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, buf, 8, NULL, 0, NULL),
-			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, buf, 8, NULL, 0, NULL), -ESHUTDOWN);
 	KUNIT_EXPECT_EQ(test, send8(&pair.b, buf, 0), -ESHUTDOWN);
 }
 
@@ -285,9 +280,8 @@ static void reads_in_flight_complete_once(struct kunit *test)
 	vt_serve_pair(test, hints, &pair);
 	mr = vt_reg(test, from, SZ_64K, FI_REMOTE_READ);
 	for (i = 0; i < 16; i++)
-		KUNIT_ASSERT_EQ(test, fi_read(pair.b.ep, to, SZ_64K, NULL, 0,
-					      (uintptr_t)from, fi_mr_key(mr),
-					      vt_ctx(i)), 0);
+		KUNIT_ASSERT_EQ(test, fi_read(pair.b.ep, to, SZ_64K, NULL, 0, (uintptr_t)from,
+					      fi_mr_key(mr), vt_ctx(i)), 0);
 	vt_done(test, pair.b.tx, vt_ctx(0));
 
 	end_by(test, &pair, param->by);
@@ -351,27 +345,22 @@ static void the_devices_status_has_a_text(struct kunit *test)
 
 	vt_open(test, AF_INET, NULL);
 	cq = vt_cq(test, &vt_default_kind, 0);
-	text = fi_cq_strerror(cq->cq, IB_WC_WR_FLUSH_ERR, NULL, buf,
-			      sizeof(buf));
+	text = fi_cq_strerror(cq->cq, IB_WC_WR_FLUSH_ERR, NULL, buf, sizeof(buf));
 
 	KUNIT_EXPECT_STREQ(test, text, ib_wc_status_msg(IB_WC_WR_FLUSH_ERR));
 	KUNIT_EXPECT_STREQ(test, buf, text);
 	fi_cq_strerror(cq->cq, IB_WC_WR_FLUSH_ERR, NULL, cut, sizeof(cut));
 	KUNIT_EXPECT_EQ(test, strlen(cut), sizeof(cut) - 1);
-	KUNIT_EXPECT_NOT_NULL(test, fi_cq_strerror(cq->cq, 12345, NULL, NULL,
-						   0));
+	KUNIT_EXPECT_NOT_NULL(test, fi_cq_strerror(cq->cq, 12345, NULL, NULL, 0));
 }
 
 static struct kunit_case error_cases[] = {
 	KUNIT_CASE(a_message_that_is_too_long_ends_the_connection),
 	KUNIT_CASE(a_message_that_is_too_long_by_packets_does_too),
 	KUNIT_CASE(others_on_the_same_queues_go_on),
-	KUNIT_CASE_PARAM(posted_receives_are_cancelled_once,
-			 vt_ending_gen_params),
-	KUNIT_CASE_PARAM(sends_nobody_received_are_cancelled_once,
-			 vt_ending_gen_params),
-	KUNIT_CASE_PARAM(traffic_in_flight_completes_once,
-			 vt_ending_gen_params),
+	KUNIT_CASE_PARAM(posted_receives_are_cancelled_once, vt_ending_gen_params),
+	KUNIT_CASE_PARAM(sends_nobody_received_are_cancelled_once, vt_ending_gen_params),
+	KUNIT_CASE_PARAM(traffic_in_flight_completes_once, vt_ending_gen_params),
 	KUNIT_CASE_PARAM(reads_in_flight_complete_once, vt_ending_gen_params),
 	KUNIT_CASE(an_inject_that_fails_is_reported),
 	KUNIT_CASE(an_error_blocks_the_queue_until_it_is_read),

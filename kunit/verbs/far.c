@@ -58,8 +58,7 @@ u8 *vt_vmalloc(struct kunit *test, size_t len)
 	u8 *mem = vzalloc(len);
 
 	KUNIT_ASSERT_NOT_NULL(test, mem);
-	KUNIT_ASSERT_EQ(test,
-			kunit_add_action_or_reset(test, vt_far_vfree, mem), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, vt_far_vfree, mem), 0);
 	return mem;
 }
 
@@ -100,8 +99,7 @@ struct vt_pieces *vt_pages(struct kunit *test, size_t count, size_t offset)
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		vt_add_piece(pieces, i ? 0 : offset,
-			     PAGE_SIZE - (i ? 0 : offset));
+		vt_add_piece(pieces, i ? 0 : offset, PAGE_SIZE - (i ? 0 : offset));
 	return pieces;
 }
 
@@ -116,8 +114,7 @@ void vt_pieces_fill(struct vt_pieces *pieces, u8 seed)
 		return;
 	vt_fill(all, pieces->len, seed);
 	for (i = 0; i < pieces->count; i++) {
-		memcpy(pieces->kvec[i].iov_base, all + done,
-		       pieces->kvec[i].iov_len);
+		memcpy(pieces->kvec[i].iov_base, all + done, pieces->kvec[i].iov_len);
 		done += pieces->kvec[i].iov_len;
 	}
 	vfree(all);
@@ -150,8 +147,7 @@ bool vt_pieces_filled(const struct vt_pieces *pieces, u8 seed)
 	if (!all)
 		return false;
 	for (i = 0; i < pieces->count; i++) {
-		memcpy(all + done, pieces->kvec[i].iov_base,
-		       pieces->kvec[i].iov_len);
+		memcpy(all + done, pieces->kvec[i].iov_base, pieces->kvec[i].iov_len);
 		done += pieces->kvec[i].iov_len;
 	}
 	filled = vt_filled(all, pieces->len, seed) && vt_gaps_untouched(pieces);
@@ -159,8 +155,7 @@ bool vt_pieces_filled(const struct vt_pieces *pieces, u8 seed)
 	return filled;
 }
 
-void vt_far_open_for(struct kunit *test, struct vt_far *far,
-		     const struct vt_pieces *pieces)
+void vt_far_open_for(struct kunit *test, struct vt_far *far, const struct vt_pieces *pieces)
 {
 	vt_far_open(test, far, pieces->len + 1);
 }

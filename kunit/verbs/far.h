@@ -80,7 +80,6 @@ struct vt_pieces *vt_pages(struct kunit *test, size_t count, size_t offset);
 void vt_pieces_fill(struct vt_pieces *pieces, u8 seed);
 bool vt_pieces_filled(const struct vt_pieces *pieces, u8 seed);
 /* As vt_far_open(), with room for the pieces and a byte more */
-void vt_far_open_for(struct kunit *test, struct vt_far *far,
-		     const struct vt_pieces *pieces);
+void vt_far_open_for(struct kunit *test, struct vt_far *far, const struct vt_pieces *pieces);
 
 #endif /* _KUNIT_VERBS_TEST_FAR_H */

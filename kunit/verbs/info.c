@@ -41,15 +41,13 @@ static void vt_destroy_id(void *id)
 }
 
 /* The id holds the device for as long as the case lasts */
-static struct rdma_cm_id *vt_device_id(struct kunit *test,
-				       const struct fi_info *info)
+static struct rdma_cm_id *vt_device_id(struct kunit *test, const struct fi_info *info)
 {
 	struct rdma_cm_id *id;
 
 	id = rdma_create_id(&init_net, vt_ignore, NULL, RDMA_PS_TCP, IB_QPT_RC);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(id));
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, vt_destroy_id,
-							id), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, vt_destroy_id, id), 0);
 	KUNIT_ASSERT_EQ(test, rdma_bind_addr(id, info->src_addr), 0);
 	KUNIT_ASSERT_NOT_NULL(test, id->device);
 	return id;
@@ -106,8 +104,7 @@ static void getinfo_reports_every_address_of_the_device_once(struct kunit *test)
 	if (list->ep_attr->protocol == FI_PROTO_IWARP)
 		port.gid_tbl_len = 0;
 	for (i = 0; i < port.gid_tbl_len; i++) {
-		if (rdma_query_gid(id->device, id->port_num, i, &gid) ||
-		    rdma_is_zero_gid(&gid))
+		if (rdma_query_gid(id->device, id->port_num, i, &gid) || rdma_is_zero_gid(&gid))
 			continue;
 		seen++;
 		KUNIT_EXPECT_EQ_MSG(test, vt_infos_with_gid(list, &gid), 1,
@@ -116,8 +113,7 @@ static void getinfo_reports_every_address_of_the_device_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen > 0, port.gid_tbl_len > 0);
 	for (info = list; info; info = info->next) {
 		rdma_ip2gid(info->src_addr, &own);
-		KUNIT_EXPECT_EQ_MSG(test, vt_infos_with_gid(list, &own), 1,
-				    "%pIS", info->src_addr);
+		KUNIT_EXPECT_EQ_MSG(test, vt_infos_with_gid(list, &own), 1, "%pIS", info->src_addr);
 	}
 }
 
@@ -172,17 +168,13 @@ static void attributes_are_those_of_the_device(struct kunit *test)
 	/* Those of each endpoint: for sends, receives, reads and writes */
 	KUNIT_EXPECT_EQ(test, domain->cntr_cnt, 4 * (size_t)attrs->max_qp);
 	if (info->ep_attr->protocol == FI_PROTO_IWARP)
-		KUNIT_EXPECT_LE(test, info->ep_attr->max_msg_size,
-				(size_t)port.max_msg_sz);
+		KUNIT_EXPECT_LE(test, info->ep_attr->max_msg_size, (size_t)port.max_msg_sz);
 	else
-		KUNIT_EXPECT_EQ(test, info->ep_attr->max_msg_size,
-				(size_t)port.max_msg_sz);
+		KUNIT_EXPECT_EQ(test, info->ep_attr->max_msg_size, (size_t)port.max_msg_sz);
 	KUNIT_EXPECT_LE(test, info->tx_attr->size, (size_t)attrs->max_qp_wr);
 	KUNIT_EXPECT_LE(test, info->rx_attr->size, (size_t)attrs->max_qp_wr);
-	KUNIT_EXPECT_LE(test, info->tx_attr->iov_limit,
-			(size_t)attrs->max_send_sge);
-	KUNIT_EXPECT_LE(test, info->rx_attr->iov_limit,
-			(size_t)attrs->max_recv_sge);
+	KUNIT_EXPECT_LE(test, info->tx_attr->iov_limit, (size_t)attrs->max_send_sge);
+	KUNIT_EXPECT_LE(test, info->rx_attr->iov_limit, (size_t)attrs->max_recv_sge);
 }
 
 /* What a client can learn of the wire, and nothing else tells it */
@@ -239,8 +231,7 @@ static void source_node_names_one_address(struct kunit *test)
 	char node[VT_NODE_LEN];
 
 	vt_node(own, node);
-	KUNIT_ASSERT_EQ(test, vt_getinfo(test, node, VT_PORT, FI_SOURCE, NULL,
-					 &info), 0);
+	KUNIT_ASSERT_EQ(test, vt_getinfo(test, node, VT_PORT, FI_SOURCE, NULL, &info), 0);
 
 	KUNIT_EXPECT_NULL(test, info->next);
 	KUNIT_EXPECT_EQ(test, info->addr_format, param->format);
@@ -254,8 +245,7 @@ static void source_service_alone_sets_the_port_of_all(struct kunit *test)
 {
 	struct fi_info *info;
 
-	KUNIT_ASSERT_EQ(test, vt_getinfo(test, NULL, VT_PORT, FI_SOURCE, NULL,
-					 &info), 0);
+	KUNIT_ASSERT_EQ(test, vt_getinfo(test, NULL, VT_PORT, FI_SOURCE, NULL, &info), 0);
 
 	for (; info; info = info->next)
 		KUNIT_EXPECT_EQ(test, vt_port_of(info->src_addr), VT_PORT);
@@ -271,8 +261,7 @@ static void check_way_to(struct kunit *test, const struct fi_info *info,
 	KUNIT_EXPECT_TRUE(test, vt_same_host(info->dest_addr, peer->src_addr));
 	KUNIT_ASSERT_NOT_NULL(test, info->src_addr);
 	KUNIT_EXPECT_EQ(test, vt_port_of(info->src_addr), 0);
-	KUNIT_EXPECT_STREQ(test, info->domain_attr->name,
-			   peer->domain_attr->name);
+	KUNIT_EXPECT_STREQ(test, info->domain_attr->name, peer->domain_attr->name);
 }
 
 static void node_names_the_peer_and_finds_the_source(struct kunit *test)
@@ -282,8 +271,7 @@ static void node_names_the_peer_and_finds_the_source(struct kunit *test)
 	char node[VT_NODE_LEN];
 
 	vt_node(peer, node);
-	KUNIT_ASSERT_EQ(test, vt_getinfo(test, node, VT_PORT, 0, NULL, &info),
-			0);
+	KUNIT_ASSERT_EQ(test, vt_getinfo(test, node, VT_PORT, 0, NULL, &info), 0);
 
 	check_way_to(test, info, peer, VT_PORT);
 }
@@ -295,8 +283,7 @@ static void dest_addr_of_the_hints_names_the_peer(struct kunit *test)
 	struct fi_info *hints = vt_hints(test);
 
 	hints->addr_format = param->format;
-	hints->dest_addr = kmemdup(peer->src_addr, peer->src_addrlen,
-				   GFP_KERNEL);
+	hints->dest_addr = kmemdup(peer->src_addr, peer->src_addrlen, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, hints->dest_addr);
 	hints->dest_addrlen = peer->src_addrlen;
 	KUNIT_ASSERT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info), 0);
@@ -329,10 +316,8 @@ static void hints_raise_sizes_above_the_defaults(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, info->tx_attr->size, hints->tx_attr->size);
 	KUNIT_EXPECT_EQ(test, info->rx_attr->size, hints->rx_attr->size);
-	KUNIT_EXPECT_EQ(test, info->tx_attr->iov_limit,
-			hints->tx_attr->iov_limit);
-	KUNIT_EXPECT_EQ(test, info->rx_attr->iov_limit,
-			hints->rx_attr->iov_limit);
+	KUNIT_EXPECT_EQ(test, info->tx_attr->iov_limit, hints->tx_attr->iov_limit);
+	KUNIT_EXPECT_EQ(test, info->rx_attr->iov_limit, hints->rx_attr->iov_limit);
 }
 
 struct vt_hint {
@@ -412,8 +397,7 @@ static void what_no_device_has_is_not_found(struct kunit *test)
 
 	param->set(hints);
 
-	KUNIT_EXPECT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info),
-			-ENODATA);
+	KUNIT_EXPECT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info), -ENODATA);
 	KUNIT_EXPECT_NULL(test, info);
 }
 
@@ -430,8 +414,7 @@ static void bad_nodes_are_refused(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, vt_getinfo(test, nodes[i], VT_PORT,
 						     FI_SOURCE, NULL, &info),
 				    -EINVAL, "as source: \"%s\"", nodes[i]);
-		KUNIT_EXPECT_EQ_MSG(test, vt_getinfo(test, nodes[i], VT_PORT, 0,
-						     NULL, &info),
+		KUNIT_EXPECT_EQ_MSG(test, vt_getinfo(test, nodes[i], VT_PORT, 0, NULL, &info),
 				    -EINVAL, "as peer: \"%s\"", nodes[i]);
 	}
 }
@@ -440,22 +423,17 @@ static void foreign_addresses_are_not_found(struct kunit *test)
 {
 	struct fi_info *info;
 
-	KUNIT_EXPECT_EQ(test, vt_getinfo(test, "192.0.2.1", 0, FI_SOURCE, NULL,
-					 &info), -ENODATA);
-	KUNIT_EXPECT_EQ(test, vt_getinfo(test, "2001:db8::1", 0, FI_SOURCE,
-					 NULL, &info), -ENODATA);
-	KUNIT_EXPECT_EQ(test, vt_getinfo(test, "127.0.0.1", 0, FI_SOURCE, NULL,
-					 &info), -ENODATA);
+	KUNIT_EXPECT_EQ(test, vt_getinfo(test, "192.0.2.1", 0, FI_SOURCE, NULL, &info), -ENODATA);
+	KUNIT_EXPECT_EQ(test, vt_getinfo(test, "2001:db8::1", 0, FI_SOURCE, NULL, &info), -ENODATA);
+	KUNIT_EXPECT_EQ(test, vt_getinfo(test, "127.0.0.1", 0, FI_SOURCE, NULL, &info), -ENODATA);
 }
 
 static void peers_without_a_route_are_not_found(struct kunit *test)
 {
 	struct fi_info *info;
 
-	KUNIT_EXPECT_EQ(test, vt_getinfo(test, "192.0.2.1", VT_PORT, 0, NULL,
-					 &info), -ENODATA);
-	KUNIT_EXPECT_EQ(test, vt_getinfo(test, "2001:db8::1", VT_PORT, 0, NULL,
-					 &info), -ENODATA);
+	KUNIT_EXPECT_EQ(test, vt_getinfo(test, "192.0.2.1", VT_PORT, 0, NULL, &info), -ENODATA);
+	KUNIT_EXPECT_EQ(test, vt_getinfo(test, "2001:db8::1", VT_PORT, 0, NULL, &info), -ENODATA);
 }
 
 static void a_port_in_use_does_not_hide_its_address(struct kunit *test)
@@ -467,8 +445,7 @@ static void a_port_in_use_does_not_hide_its_address(struct kunit *test)
 	vt_serve(test, AF_INET, NULL);
 	vt_node(vt_of(test)->info, node);
 
-	KUNIT_EXPECT_EQ(test, vt_getinfo(test, node, vt_port_of(name),
-					 FI_SOURCE, NULL, &info), 0);
+	KUNIT_EXPECT_EQ(test, vt_getinfo(test, node, vt_port_of(name), FI_SOURCE, NULL, &info), 0);
 }
 
 static struct kunit_case info_cases[] = {
@@ -480,12 +457,9 @@ static struct kunit_case info_cases[] = {
 	KUNIT_CASE(attributes_tell_the_protocols_apart),
 	KUNIT_CASE_PARAM(source_node_names_one_address, vt_family_gen_params),
 	KUNIT_CASE(source_service_alone_sets_the_port_of_all),
-	KUNIT_CASE_PARAM(node_names_the_peer_and_finds_the_source,
-			 vt_family_gen_params),
-	KUNIT_CASE_PARAM(dest_addr_of_the_hints_names_the_peer,
-			 vt_family_gen_params),
-	KUNIT_CASE_PARAM(address_format_of_the_hints_selects,
-			 vt_family_gen_params),
+	KUNIT_CASE_PARAM(node_names_the_peer_and_finds_the_source, vt_family_gen_params),
+	KUNIT_CASE_PARAM(dest_addr_of_the_hints_names_the_peer, vt_family_gen_params),
+	KUNIT_CASE_PARAM(address_format_of_the_hints_selects, vt_family_gen_params),
 	KUNIT_CASE(hints_raise_sizes_above_the_defaults),
 	KUNIT_CASE_PARAM(what_no_device_has_is_not_found, vt_hint_gen_params),
 	KUNIT_CASE(bad_nodes_are_refused),

@@ -30,8 +30,7 @@ int vt_getinfo(struct kunit *test, const char *node, int service, u64 flags,
 	int ret;
 
 	*info = NULL;
-	ret = fi_getinfo(VT_API, node, service, flags,
-			 hints ? hints : vt_hints(test), info);
+	ret = fi_getinfo(VT_API, node, service, flags, hints ? hints : vt_hints(test), info);
 	if (!ret)
 		vt_free_later(test, *info);
 	return ret;
@@ -46,8 +45,7 @@ bool vt_is_global(const struct fi_info *info)
 }
 
 /* An address of this machine that an RDMA device has; there must be one */
-struct fi_info *vt_local(struct kunit *test, int family,
-			 const struct fi_info *hints)
+struct fi_info *vt_local(struct kunit *test, int family, const struct fi_info *hints)
 {
 	u32 format = family == AF_INET6 ? FI_SOCKADDR_IN6 : FI_SOCKADDR_IN;
 	struct fi_info *info;
@@ -56,8 +54,7 @@ struct fi_info *vt_local(struct kunit *test, int family,
 			    "no RDMA device with an IP address; add an rxe device");
 	while (info && (info->addr_format != format || !vt_is_global(info)))
 		info = info->next;
-	KUNIT_ASSERT_NOT_NULL_MSG(test, info,
-				  "no RDMA device with an address of family %d",
+	KUNIT_ASSERT_NOT_NULL_MSG(test, info, "no RDMA device with an address of family %d",
 				  family);
 	return info;
 }
@@ -92,8 +89,7 @@ u64 vt_senddata(struct kunit *test, struct vt_end *end, void *buf, size_t len,
 }
 
 /* It completes once, and the connection ends */
-void vt_not_taken(struct kunit *test, struct vt_end *end, void *context,
-		  int err)
+void vt_not_taken(struct kunit *test, struct vt_end *end, void *context, int err)
 {
 	struct vt_comp comp;
 

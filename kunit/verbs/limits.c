@@ -18,8 +18,7 @@ static struct ib_device *limit_found;
 /* Nobody's client: it only looks */
 static int limit_look(struct ib_device *ibdev)
 {
-	if (!strcmp(dev_name(&ibdev->dev), limit_name) &&
-	    ib_device_try_get(ibdev))
+	if (!strcmp(dev_name(&ibdev->dev), limit_name) && ib_device_try_get(ibdev))
 		limit_found = ibdev;
 	return -EOPNOTSUPP;
 }
@@ -41,8 +40,7 @@ static struct ib_device *limit_ibdev(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ib_register_client(&limit_client), 0);
 	ib_unregister_client(&limit_client);
 	KUNIT_ASSERT_NOT_NULL(test, limit_found);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, limit_put,
-							limit_found), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, limit_put, limit_found), 0);
 	return limit_found;
 }
 
@@ -63,10 +61,8 @@ static void numa_node_is_the_devices(struct kunit *test)
 static void an_endpoint_counts_without_a_limit(struct kunit *test)
 {
 	vt_open(test, AF_INET, NULL);
-	KUNIT_EXPECT_EQ(test, vt_info(test)->domain_attr->max_cntr_value,
-			U64_MAX);
-	KUNIT_EXPECT_EQ(test, vt_info(test)->domain_attr->max_err_cntr_value,
-			U64_MAX);
+	KUNIT_EXPECT_EQ(test, vt_info(test)->domain_attr->max_cntr_value, U64_MAX);
+	KUNIT_EXPECT_EQ(test, vt_info(test)->domain_attr->max_err_cntr_value, U64_MAX);
 }
 
 static void the_largest_cq_opens_and_no_larger_one(struct kunit *test)
@@ -77,13 +73,11 @@ static void the_largest_cq_opens_and_no_larger_one(struct kunit *test)
 	vt_open(test, AF_INET, NULL);
 	attr.size = vt_info(test)->domain_attr->max_cq_size;
 	KUNIT_ASSERT_GT(test, attr.size, 0);
-	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &cq, NULL),
-			0);
+	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &cq, NULL), 0);
 	if (cq)
 		KUNIT_EXPECT_EQ(test, fi_close(&cq->fid), 0);
 	attr.size++;
-	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &cq, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &cq, NULL), -EINVAL);
 }
 
 static void the_largest_cq_can_be_asked_for(struct kunit *test)
@@ -95,8 +89,7 @@ static void the_largest_cq_can_be_asked_for(struct kunit *test)
 		vt_info(test)->domain_attr->max_cq_size;
 	KUNIT_EXPECT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info), 0);
 	hints->domain_attr->max_cq_size++;
-	KUNIT_EXPECT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info),
-			-ENODATA);
+	KUNIT_EXPECT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info), -ENODATA);
 }
 
 /* A region of two elements, the second one far behind the first one's end */
@@ -104,8 +97,7 @@ static int limit_reg(struct kunit *test, u8 *mem, size_t end)
 {
 	struct kvec list[] = { { mem, end }, { mem + 4 * PAGE_SIZE, 64 } };
 	struct fid_mr *mr;
-	int ret = fi_mr_regv(vt_of(test)->domain, list, 2, FI_REMOTE_WRITE, 0,
-			     0, 0, &mr, NULL);
+	int ret = fi_mr_regv(vt_of(test)->domain, list, 2, FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL);
 
 	if (!ret)
 		vt_adopt(test, &mr->fid);
@@ -123,15 +115,13 @@ static void elements_meet_where_mr_gap_align_says(struct kunit *test)
 	size_t align;
 
 	KUNIT_ASSERT_NOT_NULL(test, mem);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, limit_free, mem),
-			0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, limit_free, mem), 0);
 	vt_open(test, AF_INET, NULL);
 	align = vt_info(test)->domain_attr->mr_gap_align;
 	KUNIT_ASSERT_TRUE(test, !align || is_power_of_2(align));
 
 	KUNIT_EXPECT_EQ(test, limit_reg(test, mem, align ? : 8), 0);
-	KUNIT_EXPECT_EQ(test, limit_reg(test, mem, align ? align / 2 : 100),
-			align ? -EINVAL : 0);
+	KUNIT_EXPECT_EQ(test, limit_reg(test, mem, align ? align / 2 : 100), align ? -EINVAL : 0);
 }
 
 struct limit_list {
@@ -166,10 +156,8 @@ static ssize_t limit_post(struct vt_far *far, const struct limit_list *list,
 	u64 addr = vt_far_addr(far), key = fi_mr_key(far->mr);
 
 	if (list->read)
-		return fi_readv(ep, pieces->kvec, NULL, count, 0, addr, key,
-				vt_ctx(count));
-	return fi_writev(ep, pieces->kvec, NULL, count, 0, addr, key,
-			 vt_ctx(count));
+		return fi_readv(ep, pieces->kvec, NULL, count, 0, addr, key, vt_ctx(count));
+	return fi_writev(ep, pieces->kvec, NULL, count, 0, addr, key, vt_ctx(count));
 }
 
 static void lists_up_to_the_limit_and_no_longer(struct kunit *test)
@@ -183,8 +171,7 @@ static void lists_up_to_the_limit_and_no_longer(struct kunit *test)
 	size_t max;
 
 	vt_far_open_for(test, &far, pieces);
-	KUNIT_EXPECT_EQ(test, vt_info(test)->tx_attr->iov_limit,
-			list->iov_limit);
+	KUNIT_EXPECT_EQ(test, vt_info(test)->tx_attr->iov_limit, list->iov_limit);
 	max = limit_of_list(test, list);
 	KUNIT_ASSERT_GE(test, max, list->read ? 1 : list->iov_limit);
 	KUNIT_ASSERT_LT(test, max, VT_FAR_PIECES);
@@ -241,8 +228,7 @@ static void an_open_endpoint_says_the_lesser_limit(struct kunit *test)
 	tx = vt_info(test)->tx_attr;
 	KUNIT_ASSERT_EQ(test, fi_getopt(&far.pair.a.ep->fid, FI_OPT_ENDPOINT,
 					FI_OPT_MAX_RMA_IOV, &limit, &len), 0);
-	KUNIT_EXPECT_EQ(test, limit, min(tx->rma_read_iov_limit,
-					 tx->rma_write_iov_limit));
+	KUNIT_EXPECT_EQ(test, limit, min(tx->rma_read_iov_limit, tx->rma_write_iov_limit));
 }
 
 #define SHOW_RESOURCES	"PATH=$PATH:/usr/bin:/usr/sbin; rdma resource show "
@@ -293,8 +279,7 @@ static void remote_invalidation_is_not_for_remote_access_alone(struct kunit *tes
 
 	/* A message brings it, so this contradicts itself */
 	hints->caps |= FI_REMOTE_INV;
-	KUNIT_EXPECT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info), -EINVAL);
 }
 
 static struct kunit_case limits_cases[] = {
@@ -304,12 +289,9 @@ static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(the_largest_cq_opens_and_no_larger_one),
 	KUNIT_CASE(the_largest_cq_can_be_asked_for),
 	KUNIT_CASE(elements_meet_where_mr_gap_align_says),
-	KUNIT_CASE_PARAM(lists_up_to_the_limit_and_no_longer,
-			 limit_list_gen_params),
-	KUNIT_CASE_PARAM(a_buffer_of_vmalloc_counts_its_pages,
-			 limit_list_gen_params),
-	KUNIT_CASE_PARAM(an_open_endpoint_says_the_lesser_limit,
-			 limit_list_gen_params),
+	KUNIT_CASE_PARAM(lists_up_to_the_limit_and_no_longer, limit_list_gen_params),
+	KUNIT_CASE_PARAM(a_buffer_of_vmalloc_counts_its_pages, limit_list_gen_params),
+	KUNIT_CASE_PARAM(an_open_endpoint_says_the_lesser_limit, limit_list_gen_params),
 	KUNIT_CASE(resources_of_the_device_bear_our_name),
 	KUNIT_CASE(remote_invalidation_can_be_asked_for),
 	KUNIT_CASE(remote_invalidation_is_not_for_remote_access_alone),

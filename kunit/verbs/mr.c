@@ -17,8 +17,7 @@
 			 FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define MR_LOCAL	(FI_SEND | FI_RECV | FI_READ | FI_WRITE)
 
-static struct fid_mr *mr_reg(struct kunit *test, void *buf, size_t len,
-			     u64 access)
+static struct fid_mr *mr_reg(struct kunit *test, void *buf, size_t len, u64 access)
 {
 	struct fid_mr *mr = NULL;
 
@@ -29,8 +28,7 @@ static struct fid_mr *mr_reg(struct kunit *test, void *buf, size_t len,
 	return mr;
 }
 
-static struct fid_mr *mr_reg_list(struct kunit *test,
-				  const struct vt_memory *memory, void *buf,
+static struct fid_mr *mr_reg_list(struct kunit *test, const struct vt_memory *memory, void *buf,
 				  size_t len)
 {
 	struct vt_list *list = vt_buf(test, sizeof(*list));
@@ -44,8 +42,7 @@ static struct fid_mr *mr_reg_list(struct kunit *test,
 	vt_make_list(list, memory, buf, len);
 	attr.mr_iov = list->msg.msg_iov;
 	attr.iov_count = list->msg.iov_count;
-	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, 0, &mr),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, 0, &mr), 0);
 	KUNIT_ASSERT_NOT_NULL(test, mr);
 	vt_adopt(test, &mr->fid);
 	KUNIT_EXPECT_PTR_EQ(test, mr->fid.context, test);
@@ -67,16 +64,12 @@ static void reach(struct kunit *test, struct vt_peer *peer,
 
 	vt_fill(buf, len, len);
 	buf[len] = 0x5a;
-	KUNIT_ASSERT_EQ(test, vt_peer_read(peer, mr_addr(buf), key, len),
-			IB_WC_SUCCESS);
-	KUNIT_EXPECT_TRUE_MSG(test, vt_filled(peer->buf, len, len),
-			      "read of %zu bytes", len);
+	KUNIT_ASSERT_EQ(test, vt_peer_read(peer, mr_addr(buf), key, len), IB_WC_SUCCESS);
+	KUNIT_EXPECT_TRUE_MSG(test, vt_filled(peer->buf, len, len), "read of %zu bytes", len);
 
 	vt_fill(peer->buf, len, len + 1);
-	KUNIT_ASSERT_EQ(test, vt_peer_write(peer, mr_addr(buf), key, len),
-			IB_WC_SUCCESS);
-	KUNIT_EXPECT_TRUE_MSG(test, vt_filled(buf, len, len + 1),
-			      "write of %zu bytes", len);
+	KUNIT_ASSERT_EQ(test, vt_peer_write(peer, mr_addr(buf), key, len), IB_WC_SUCCESS);
+	KUNIT_EXPECT_TRUE_MSG(test, vt_filled(buf, len, len + 1), "write of %zu bytes", len);
 	KUNIT_EXPECT_EQ(test, buf[len], 0x5a);
 	vt_close(test, &mr->fid);
 }
@@ -112,16 +105,13 @@ static void bytes_around_are_refused(struct kunit *test)
 	mr = mr_reg_list(test, param, buf, len);
 
 	peer = vt_peer(test);
-	KUNIT_EXPECT_EQ(test, vt_peer_read(peer, mr_addr(buf), fi_mr_key(mr),
-					   len), IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, vt_peer_read(peer, mr_addr(buf) - 1,
-					   fi_mr_key(mr), 1),
+	KUNIT_EXPECT_EQ(test, vt_peer_read(peer, mr_addr(buf), fi_mr_key(mr), len), IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, vt_peer_read(peer, mr_addr(buf) - 1, fi_mr_key(mr), 1),
 			IB_WC_REM_ACCESS_ERR);
 	vt_peer_close(peer);
 
 	peer = vt_peer(test);
-	KUNIT_EXPECT_EQ(test, vt_peer_write(peer, mr_addr(buf) + 1,
-					    fi_mr_key(mr), len),
+	KUNIT_EXPECT_EQ(test, vt_peer_write(peer, mr_addr(buf) + 1, fi_mr_key(mr), len),
 			IB_WC_REM_ACCESS_ERR);
 	KUNIT_EXPECT_EQ(test, buf[-1], 0x5a);
 	KUNIT_EXPECT_EQ(test, buf[len], 0x5a);
@@ -168,17 +158,14 @@ static void range_is_exact(struct kunit *test)
 	addr = mr_addr(buf) + param->offset;
 
 	if (param->write)
-		KUNIT_EXPECT_EQ(test, vt_peer_write(peer, addr, fi_mr_key(mr),
-						    param->len),
+		KUNIT_EXPECT_EQ(test, vt_peer_write(peer, addr, fi_mr_key(mr), param->len),
 				IB_WC_REM_ACCESS_ERR);
 	else
-		KUNIT_EXPECT_EQ(test, vt_peer_read(peer, addr, fi_mr_key(mr),
-						   param->len),
+		KUNIT_EXPECT_EQ(test, vt_peer_read(peer, addr, fi_mr_key(mr), param->len),
 				IB_WC_REM_ACCESS_ERR);
 
 	KUNIT_EXPECT_NULL(test, memchr_inv(area, 0, buf - area));
-	KUNIT_EXPECT_NULL(test, memchr_inv(buf + RANGE_LEN, 0,
-					   area + VT_AREA - buf - RANGE_LEN));
+	KUNIT_EXPECT_NULL(test, memchr_inv(buf + RANGE_LEN, 0, area + VT_AREA - buf - RANGE_LEN));
 	KUNIT_EXPECT_NULL(test, memchr_inv(peer->buf, 0xee, VT_PEER_BUF));
 }
 
@@ -230,14 +217,12 @@ static void each_access_needs_its_bit(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, status, param->read);
 	vt_peer_close(peer);
 	peer = vt_peer(test);
-	KUNIT_EXPECT_EQ(test, vt_peer_write(peer, addr, fi_mr_key(mr), 64),
-			write);
+	KUNIT_EXPECT_EQ(test, vt_peer_write(peer, addr, fi_mr_key(mr), 64), write);
 	vt_peer_close(peer);
 	peer = vt_peer(test);
 	if (peer->id->device->attrs.atomic_cap == IB_ATOMIC_NONE)
 		return;
-	KUNIT_EXPECT_EQ(test, vt_peer_fetch_add(peer, addr, fi_mr_key(mr)),
-			param->atomic);
+	KUNIT_EXPECT_EQ(test, vt_peer_fetch_add(peer, addr, fi_mr_key(mr)), param->atomic);
 	KUNIT_EXPECT_EQ(test, *buf, param->atomic == OK ? 1 : 0);
 }
 
@@ -249,11 +234,9 @@ static void a_region_of_another_domain_is_refused(struct kunit *test)
 	void *buf = vt_buf(test, 64);
 
 	vt_serve(test, AF_INET, NULL);
-	KUNIT_ASSERT_EQ(test, fi_domain(vt_of(test)->fabric, vt_of(test)->info,
-					&other, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_domain(vt_of(test)->fabric, vt_of(test)->info, &other, NULL), 0);
 	vt_adopt(test, &other->fid);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(other, buf, 64, MR_ALL, 0, 0, 0, &mr,
-					NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(other, buf, 64, MR_ALL, 0, 0, 0, &mr, NULL), 0);
 	vt_adopt(test, &mr->fid);
 	peer = vt_peer(test);
 
@@ -308,14 +291,12 @@ static void a_key_is_dead_after_close_and_others_go_on(struct kunit *test)
 	key = fi_mr_key(mr);
 	bystander = vt_peer(test);
 	peer = vt_peer(test);
-	KUNIT_EXPECT_EQ(test, vt_peer_read(peer, mr_addr(buf), key, 64),
-			IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, vt_peer_read(peer, mr_addr(buf), key, 64), IB_WC_SUCCESS);
 	vt_close(test, &mr->fid);
 	/* Whoever gets its number next does not get its key */
 	mr = mr_reg(test, buf, 64, FI_REMOTE_READ | FI_REMOTE_WRITE);
 
-	KUNIT_EXPECT_EQ(test, vt_peer_write(peer, mr_addr(buf), key, 64),
-			IB_WC_REM_ACCESS_ERR);
+	KUNIT_EXPECT_EQ(test, vt_peer_write(peer, mr_addr(buf), key, 64), IB_WC_REM_ACCESS_ERR);
 
 	KUNIT_EXPECT_EQ(test, vt_peer_read(bystander, mr_addr(other),
 					   fi_mr_key(mr2), 64), IB_WC_SUCCESS);
@@ -351,15 +332,13 @@ static void a_peer_that_writes_on_gets_a_clean_error(struct kunit *test)
 
 	vt_serve(test, AF_INET, NULL);
 	peer = vt_peer(test);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, VT_AREA,
-					FI_REMOTE_WRITE, 0, 0, 0, &closer->mr,
-					NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, VT_AREA, FI_REMOTE_WRITE, 0, 0, 0,
+					&closer->mr, NULL), 0);
 	key = fi_mr_key(closer->mr);
 	closer->buf = buf;
 	INIT_WORK(&closer->work, close_and_wipe);
 	memset(peer->buf, 0xee, VT_PEER_BUF);
-	KUNIT_EXPECT_EQ(test, vt_peer_write(peer, mr_addr(buf), key, VT_AREA),
-			IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, vt_peer_write(peer, mr_addr(buf), key, VT_AREA), IB_WC_SUCCESS);
 
 	queue_work(system_unbound_wq, &closer->work);
 	do {
@@ -375,8 +354,7 @@ static void a_peer_that_writes_on_gets_a_clean_error(struct kunit *test)
 KUNIT_ARRAY_PARAM_DESC(vt_memory, vt_memories, name);
 
 static struct kunit_case mr_cases[] = {
-	KUNIT_CASE_PARAM(memory_of_every_kind_can_be_reached,
-			 vt_memory_gen_params),
+	KUNIT_CASE_PARAM(memory_of_every_kind_can_be_reached, vt_memory_gen_params),
 	KUNIT_CASE_PARAM(bytes_around_are_refused, vt_memory_gen_params),
 	KUNIT_CASE_PARAM(range_is_exact, mr_range_gen_params),
 	KUNIT_CASE_PARAM(each_access_needs_its_bit, mr_access_gen_params),

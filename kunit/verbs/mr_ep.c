@@ -38,8 +38,7 @@ static struct fi_mr_attr vt_attr(const struct kvec *iov, u64 access)
 	};
 }
 
-static int vt_open_mr(struct kunit *test, void *buf, size_t len,
-		      struct fid_mr **mr)
+static int vt_open_mr(struct kunit *test, void *buf, size_t len, struct fid_mr **mr)
 {
 	struct kvec iov = { buf, len };
 	struct fi_mr_attr attr = vt_attr(&iov, VT_ACCESS);
@@ -60,8 +59,7 @@ static int vt_refresh(struct fid_mr *mr, void *buf, size_t len)
 }
 
 /* @inject: bytes that may be injected */
-static void vt_server_inject(struct kunit *test, struct vt_server *server,
-			     void *buf, size_t inject)
+static void vt_server_inject(struct kunit *test, struct vt_server *server, void *buf, size_t inject)
 {
 	struct fi_info *hints = vt_rma_hints(test);
 
@@ -73,8 +71,7 @@ static void vt_server_inject(struct kunit *test, struct vt_server *server,
 	server->data = vt_buf(test, VT_LEN);
 	server->note = vt_buf(test, 32);
 	KUNIT_ASSERT_EQ(test, vt_open_mr(test, buf, VT_LEN, &server->mr), 0);
-	KUNIT_ASSERT_EQ(test, fi_mr_bind(server->mr, &server->pair.a.ep->fid, 0),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_mr_bind(server->mr, &server->pair.a.ep->fid, 0), 0);
 }
 
 static void vt_server(struct kunit *test, struct vt_server *server, void *buf)
@@ -98,18 +95,15 @@ static u64 vt_ask(struct kunit *test, struct vt_server *server)
 	return key;
 }
 
-static void vt_serve_write(struct kunit *test, struct vt_server *server,
-			   u64 key, size_t len)
+static void vt_serve_write(struct kunit *test, struct vt_server *server, u64 key, size_t len)
 {
-	KUNIT_ASSERT_EQ(test, fi_write(server->pair.b.ep, server->data, len,
-				       NULL, 0, fi_mr_addr(server->mr), key,
-				       vt_ctx(4)), 0);
+	KUNIT_ASSERT_EQ(test, fi_write(server->pair.b.ep, server->data, len, NULL, 0,
+				       fi_mr_addr(server->mr), key, vt_ctx(4)), 0);
 	vt_done(test, server->pair.b.tx, vt_ctx(4));
 }
 
 /* The server answers with @flags, and ends the key unless @key is 0 */
-static void vt_answer_flags(struct kunit *test, struct vt_server *server, u64 key,
-			    u64 flags)
+static void vt_answer_flags(struct kunit *test, struct vt_server *server, u64 key, u64 flags)
 {
 	struct kvec iov = { server->note + 8, 8 };
 	struct fi_msg msg = {
@@ -147,16 +141,14 @@ static void the_peer_ends_the_key_of_every_operation(struct kunit *test)
 		u8 *at = buf + i * 8;
 
 		if (i)
-			KUNIT_ASSERT_EQ(test, vt_refresh(server.mr, at, VT_LEN),
-					0);
+			KUNIT_ASSERT_EQ(test, vt_refresh(server.mr, at, VT_LEN), 0);
 		vt_fill(server.data, VT_LEN, i);
 		key = vt_ask(test, &server);
 		KUNIT_EXPECT_NE(test, key, last);
 		last = key;
 		vt_serve_write(test, &server, key, VT_LEN);
 		vt_answer(test, &server, key);
-		KUNIT_ASSERT_EQ(test, fi_mr_disable(server.mr, FI_REMOTE_INV,
-						    NULL), 0);
+		KUNIT_ASSERT_EQ(test, fi_mr_disable(server.mr, FI_REMOTE_INV, NULL), 0);
 		KUNIT_EXPECT_EQ(test, fi_mr_key(server.mr), FI_KEY_NOTAVAIL);
 		KUNIT_EXPECT_TRUE(test, vt_filled(at, VT_LEN, i));
 	}
@@ -176,12 +168,10 @@ static void a_short_answer_ends_the_key(struct kunit *test)
 	vt_server_inject(test, &server, buf, 64);
 	for (i = 0; i < 4; i++) {
 		if (i)
-			KUNIT_ASSERT_EQ(test, vt_refresh(server.mr, buf, VT_LEN),
-					0);
+			KUNIT_ASSERT_EQ(test, vt_refresh(server.mr, buf, VT_LEN), 0);
 		key = vt_ask(test, &server);
 		vt_answer_flags(test, &server, key, flags[i % 2]);
-		KUNIT_ASSERT_EQ(test, fi_mr_disable(server.mr, FI_REMOTE_INV,
-						    NULL), 0);
+		KUNIT_ASSERT_EQ(test, fi_mr_disable(server.mr, FI_REMOTE_INV, NULL), 0);
 	}
 }
 
@@ -198,8 +188,7 @@ static void the_client_ends_the_key_itself(struct kunit *test)
 		u8 *at = buf + i * 8;
 
 		if (i)
-			KUNIT_ASSERT_EQ(test, vt_refresh(server.mr, at, 100 + i),
-					0);
+			KUNIT_ASSERT_EQ(test, vt_refresh(server.mr, at, 100 + i), 0);
 		vt_fill(server.data, 100, i);
 		key = vt_ask(test, &server);
 		vt_serve_write(test, &server, key, 100);
@@ -242,10 +231,8 @@ static void memory_of_every_kind_serves_an_operation(struct kunit *test)
 		key = vt_ask(test, &server);
 		vt_serve_write(test, &server, key, lens[i]);
 		vt_answer(test, &server, key);
-		KUNIT_ASSERT_EQ(test, fi_mr_disable(server.mr, FI_REMOTE_INV,
-						    NULL), 0);
-		KUNIT_EXPECT_TRUE_MSG(test, vt_filled(buf, lens[i], i),
-				      "%zu bytes", lens[i]);
+		KUNIT_ASSERT_EQ(test, fi_mr_disable(server.mr, FI_REMOTE_INV, NULL), 0);
+		KUNIT_EXPECT_TRUE_MSG(test, vt_filled(buf, lens[i], i), "%zu bytes", lens[i]);
 	}
 	KUNIT_EXPECT_NULL(test, memchr_inv(first, 0, VT_LEN));
 }
@@ -260,18 +247,14 @@ static void a_peer_learns_no_kernel_address(struct kunit *test)
 
 	vt_server(test, &server, buf);
 	for (i = 0; i < ARRAY_SIZE(offsets); i++) {
-		KUNIT_ASSERT_EQ(test, vt_refresh(server.mr, buf + offsets[i],
-						 PAGE_SIZE), 0);
+		KUNIT_ASSERT_EQ(test, vt_refresh(server.mr, buf + offsets[i], PAGE_SIZE), 0);
 		vt_fill(server.data, PAGE_SIZE, i);
 		key = vt_ask(test, &server);
-		KUNIT_EXPECT_EQ(test, fi_mr_addr(server.mr),
-				offset_in_page(buf + offsets[i]));
+		KUNIT_EXPECT_EQ(test, fi_mr_addr(server.mr), offset_in_page(buf + offsets[i]));
 		vt_serve_write(test, &server, key, PAGE_SIZE);
 		vt_answer(test, &server, key);
-		KUNIT_ASSERT_EQ(test, fi_mr_disable(server.mr, FI_REMOTE_INV,
-						    NULL), 0);
-		KUNIT_EXPECT_TRUE(test, vt_filled(buf + offsets[i], PAGE_SIZE,
-						  i));
+		KUNIT_ASSERT_EQ(test, fi_mr_disable(server.mr, FI_REMOTE_INV, NULL), 0);
+		KUNIT_EXPECT_TRUE(test, vt_filled(buf + offsets[i], PAGE_SIZE, i));
 	}
 }
 
@@ -315,8 +298,7 @@ static void a_busy_peer_gets_an_access_error_too(struct kunit *test)
 	do {
 		KUNIT_ASSERT_EQ(test, vt_wait(server.pair.b.tx, &comp), 1);
 		posted--;
-		if (!comp.err && !fi_write(ep, server.data, VT_LEN, NULL, 0,
-					   addr, key, vt_ctx(4)))
+		if (!comp.err && !fi_write(ep, server.data, VT_LEN, NULL, 0, addr, key, vt_ctx(4)))
 			posted++;
 	} while (!comp.err && posted);
 	/* Over iWARP it is done, or the end of TCP is in its way */
@@ -356,9 +338,8 @@ static void only_the_bytes_of_this_operation_are_exposed(struct kunit *test)
 	/* A region whose work request is in flight does not close */
 	vt_done(test, server.pair.a.tx, vt_ctx(3));
 	vt_fill(server.data, 1, 1);
-	KUNIT_ASSERT_EQ(test, fi_write(server.pair.b.ep, server.data, 1, NULL,
-				       0, fi_mr_addr(server.mr) + *param, key,
-				       vt_ctx(4)), 0);
+	KUNIT_ASSERT_EQ(test, fi_write(server.pair.b.ep, server.data, 1, NULL, 0,
+				       fi_mr_addr(server.mr) + *param, key, vt_ctx(4)), 0);
 	vt_not_taken(test, &server.pair.b, vt_ctx(4), EACCES);
 	KUNIT_EXPECT_NULL(test, memchr_inv(buf, 0, 100));
 	KUNIT_EXPECT_NULL(test, memchr_inv(buf + 110, 0, VT_LEN - 110));
@@ -374,10 +355,8 @@ static void each_step_waits_for_its_turn(struct kunit *test)
 	vt_server(test, &server, buf);
 	KUNIT_EXPECT_EQ(test, fi_mr_key(server.mr), FI_KEY_NOTAVAIL);
 	KUNIT_EXPECT_NULL(test, fi_mr_desc(server.mr));
-	KUNIT_EXPECT_EQ(test, fi_mr_disable(server.mr, 0, NULL),
-			-FI_EOPBADSTATE);
-	KUNIT_EXPECT_EQ(test, fi_mr_disable(server.mr, FI_MORE, NULL),
-			-FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(server.mr, 0, NULL), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(server.mr, FI_MORE, NULL), -FI_EBADFLAGS);
 	KUNIT_ASSERT_EQ(test, vt_open_mr(test, buf, 100, &loose), 0);
 	KUNIT_EXPECT_EQ(test, fi_mr_enable(loose), -FI_EOPBADSTATE);
 	vt_close(test, &loose->fid);
@@ -398,8 +377,7 @@ static void memory_that_does_not_fit_is_refused(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, buf);
 	vt_server(test, &server, buf);
-	KUNIT_EXPECT_EQ(test, vt_refresh(server.mr, buf, limit * PAGE_SIZE),
-			-EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, vt_refresh(server.mr, buf, limit * PAGE_SIZE), -EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, fi_mr_enable(server.mr), -FI_EOPBADSTATE);
 	KUNIT_EXPECT_EQ(test, vt_refresh(server.mr, on_stack, 8), -EINVAL);
 	KUNIT_EXPECT_EQ(test, vt_refresh(server.mr, NULL, 8), -EINVAL);
@@ -517,13 +495,11 @@ static struct kunit_case vt_mr_ep_cases[] = {
 	KUNIT_CASE(the_peer_ends_the_key_of_every_operation),
 	KUNIT_CASE(a_short_answer_ends_the_key),
 	KUNIT_CASE(the_client_ends_the_key_itself),
-	KUNIT_CASE_PARAM(memory_of_every_kind_serves_an_operation,
-			 vt_memory_gen_params),
+	KUNIT_CASE_PARAM(memory_of_every_kind_serves_an_operation, vt_memory_gen_params),
 	KUNIT_CASE(a_peer_learns_no_kernel_address),
 	KUNIT_CASE(a_key_that_is_over_gives_the_peer_an_access_error),
 	KUNIT_CASE(a_busy_peer_gets_an_access_error_too),
-	KUNIT_CASE_PARAM(only_the_bytes_of_this_operation_are_exposed,
-			 outside_gen_params),
+	KUNIT_CASE_PARAM(only_the_bytes_of_this_operation_are_exposed, outside_gen_params),
 	KUNIT_CASE(each_step_waits_for_its_turn),
 	KUNIT_CASE(memory_that_does_not_fit_is_refused),
 	KUNIT_CASE(what_is_no_memory_is_refused_at_any_time),

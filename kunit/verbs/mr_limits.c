@@ -17,11 +17,9 @@
 #define LIMIT_ROUNDS	25
 #define LIMIT_BIG	SZ_8M
 
-static int reg(struct kunit *test, const void *buf, size_t len,
-	       struct fid_mr **mr)
+static int reg(struct kunit *test, const void *buf, size_t len, struct fid_mr **mr)
 {
-	int ret = fi_mr_reg(vt_of(test)->domain, buf, len, LIMIT_REMOTE, 0, 0,
-			    0, mr, NULL);
+	int ret = fi_mr_reg(vt_of(test)->domain, buf, len, LIMIT_REMOTE, 0, 0, 0, mr, NULL);
 
 	if (!ret)
 		vt_adopt(test, &(*mr)->fid);
@@ -183,8 +181,7 @@ static void whole_pages_need_not_be_in_order(struct kunit *test)
 	u64 addr;
 
 	vt_serve(test, AF_INET, NULL);
-	bvec_set_page(&list[0], virt_to_page(buf + 5 * PAGE_SIZE), 100,
-		      PAGE_SIZE - 100);
+	bvec_set_page(&list[0], virt_to_page(buf + 5 * PAGE_SIZE), 100, PAGE_SIZE - 100);
 	bvec_set_page(&list[1], virt_to_page(buf + 3 * PAGE_SIZE), PAGE_SIZE, 0);
 	bvec_set_page(&list[2], virt_to_page(buf), PAGE_SIZE, 0);
 	bvec_set_page(&list[3], virt_to_page(buf + 9 * PAGE_SIZE), 50, 0);
@@ -193,15 +190,12 @@ static void whole_pages_need_not_be_in_order(struct kunit *test)
 	peer = vt_peer(test);
 	vt_fill(peer->buf, len, 3);
 
-	KUNIT_ASSERT_EQ(test, vt_peer_write(peer, addr, fi_mr_key(mr), len),
-			IB_WC_SUCCESS);
+	KUNIT_ASSERT_EQ(test, vt_peer_write(peer, addr, fi_mr_key(mr), len), IB_WC_SUCCESS);
 	KUNIT_EXPECT_MEMEQ(test, buf + 6 * PAGE_SIZE - 100, peer->buf, 100);
-	KUNIT_EXPECT_MEMEQ(test, buf + 3 * PAGE_SIZE, peer->buf + 100,
-			   PAGE_SIZE);
+	KUNIT_EXPECT_MEMEQ(test, buf + 3 * PAGE_SIZE, peer->buf + 100, PAGE_SIZE);
 	KUNIT_EXPECT_MEMEQ(test, buf, peer->buf + 100 + PAGE_SIZE, PAGE_SIZE);
 	KUNIT_EXPECT_MEMEQ(test, buf + 9 * PAGE_SIZE, peer->buf + len - 50, 50);
-	KUNIT_EXPECT_NULL(test, memchr_inv(buf + 9 * PAGE_SIZE + 50, 0,
-					   PAGE_SIZE - 50));
+	KUNIT_EXPECT_NULL(test, memchr_inv(buf + 9 * PAGE_SIZE + 50, 0, PAGE_SIZE - 50));
 	KUNIT_EXPECT_EQ(test, vt_peer_read(peer, addr, fi_mr_key(mr), len + 1),
 			IB_WC_REM_ACCESS_ERR);
 }
@@ -221,8 +215,7 @@ static void empty_elements_do_not_count(struct kunit *test)
 	vt_adopt(test, &mr->fid);
 	peer = vt_peer(test);
 	vt_fill(buf, 64, 8);
-	KUNIT_EXPECT_EQ(test, vt_peer_read(peer, addr_of(buf), fi_mr_key(mr),
-					   64), IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, vt_peer_read(peer, addr_of(buf), fi_mr_key(mr), 64), IB_WC_SUCCESS);
 	KUNIT_EXPECT_TRUE(test, vt_filled(peer->buf, 64, 8));
 }
 
@@ -245,24 +238,19 @@ static void too_many_pages_are_refused(struct kunit *test)
 	max = peer->id->device->attrs.max_fast_reg_page_list_len;
 	mem = vzalloc((2 * max + 2) * PAGE_SIZE);
 	KUNIT_ASSERT_NOT_NULL(test, mem);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, limit_vfree, mem),
-			0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, limit_vfree, mem), 0);
 	list = vt_buf(test, (max + 1) * sizeof(*list));
 	/* Every second page, last one first, is never contiguous */
 	for (i = 0; i <= max; i++)
 		list[i] = (struct kvec) { mem + (max - i) * 2 * PAGE_SIZE,
 					  PAGE_SIZE };
 
-	KUNIT_EXPECT_EQ(test, reg_list(test, FI_BUF_KVEC, list, max + 1, &mr),
-			-EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, reg_list(test, FI_BUF_KVEC, list, max + 1, &mr), -EMSGSIZE);
 	KUNIT_EXPECT_NULL(test, mr);
-	KUNIT_ASSERT_EQ(test, reg_list(test, FI_BUF_KVEC, list + 1, max, &mr),
-			0);
+	KUNIT_ASSERT_EQ(test, reg_list(test, FI_BUF_KVEC, list + 1, max, &mr), 0);
 	vt_fill(peer->buf, PAGE_SIZE, 4);
-	KUNIT_EXPECT_EQ(test, vt_peer_write(peer, addr_of(list[1].iov_base) +
-					    (max - 1) * PAGE_SIZE,
-					    fi_mr_key(mr), PAGE_SIZE),
-			IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, vt_peer_write(peer, addr_of(list[1].iov_base) + (max - 1) * PAGE_SIZE,
+					    fi_mr_key(mr), PAGE_SIZE), IB_WC_SUCCESS);
 	KUNIT_EXPECT_TRUE(test, vt_filled(mem, PAGE_SIZE, 4));
 }
 
@@ -307,17 +295,14 @@ static void *alloc_chunk(struct kunit *test, unsigned int order)
 
 	chunk->order = order;
 	chunk->mem = (void *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, order);
-	KUNIT_ASSERT_NOT_NULL_MSG(test, chunk->mem, "no chunk of order %u",
-				  order);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_chunk,
-							chunk), 0);
+	KUNIT_ASSERT_NOT_NULL_MSG(test, chunk->mem, "no chunk of order %u", order);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_chunk, chunk), 0);
 	return chunk->mem;
 }
 
 /* The byte at an offset in the list is where it should be */
-static void check_stamp(struct kunit *test, struct vt_peer *peer,
-			struct scatterlist *sgl, size_t count, u64 key,
-			size_t offset)
+static void check_stamp(struct kunit *test, struct vt_peer *peer, struct scatterlist *sgl,
+			size_t count, u64 key, size_t offset)
 {
 	u64 addr = addr_of(sg_virt(sgl));
 	u8 stamp = 0;
@@ -344,8 +329,7 @@ static void contiguous_chunks_make_a_long_region(struct kunit *test)
 	sg_init_table(sgl, count);
 	/* From above to below, so that they do not happen to be neighbours */
 	for (i = 1; i <= count; i++)
-		sg_set_buf(&sgl[count - i], alloc_chunk(test, param->order),
-			   chunk);
+		sg_set_buf(&sgl[count - i], alloc_chunk(test, param->order), chunk);
 	sgl->offset += param->skip;
 	sgl->length -= param->skip;
 
@@ -362,8 +346,7 @@ static void contiguous_chunks_make_a_long_region(struct kunit *test)
 		check_stamp(test, peer, sgl, count, fi_mr_key(mr), offset);
 	}
 	check_stamp(test, peer, sgl, count, fi_mr_key(mr), len - 1);
-	KUNIT_EXPECT_EQ(test, vt_peer_read(peer, addr_of(sg_virt(sgl)) + len,
-					   fi_mr_key(mr), 1),
+	KUNIT_EXPECT_EQ(test, vt_peer_read(peer, addr_of(sg_virt(sgl)) + len, fi_mr_key(mr), 1),
 			IB_WC_REM_ACCESS_ERR);
 }
 
@@ -380,8 +363,7 @@ static void many_regions_are_open_at_once(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, reg(test, buf + i, 1, &mr[i]), 0);
 	for (i = 0; i < LIMIT_MANY; i++) {
 		*peer->buf = i + 1;
-		KUNIT_ASSERT_EQ(test, vt_peer_write(peer, addr_of(buf + i),
-						    fi_mr_key(mr[i]), 1),
+		KUNIT_ASSERT_EQ(test, vt_peer_write(peer, addr_of(buf + i), fi_mr_key(mr[i]), 1),
 				IB_WC_SUCCESS);
 		KUNIT_EXPECT_EQ(test, buf[i], (u8)(i + 1));
 	}
@@ -396,8 +378,7 @@ struct limit_thread {
 
 static void reg_and_close(struct work_struct *work)
 {
-	struct limit_thread *thread = container_of(work, struct limit_thread,
-						   work);
+	struct limit_thread *thread = container_of(work, struct limit_thread, work);
 	struct fid_mr *mr = NULL;
 	int i;
 
@@ -412,8 +393,7 @@ static void reg_and_close(struct work_struct *work)
 /* On a new domain, so that they also meet in its first registration */
 static void threads_register_at_the_same_time(struct kunit *test)
 {
-	struct limit_thread *threads = vt_buf(test, LIMIT_THREADS *
-						    sizeof(*threads));
+	struct limit_thread *threads = vt_buf(test, LIMIT_THREADS * sizeof(*threads));
 	int i;
 
 	vt_open(test, AF_INET, NULL);
@@ -442,8 +422,7 @@ static void register_with(struct kunit *test, struct fi_info *info)
 	struct fid_domain *domain = NULL;
 	struct fid_mr *mr = NULL;
 
-	KUNIT_ASSERT_EQ(test, fi_domain(vt_of(test)->fabric, info, &domain,
-					NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_domain(vt_of(test)->fabric, info, &domain, NULL), 0);
 	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, vt_buf(test, 64), 64,
 					LIMIT_REMOTE, 0, 0, 0, &mr, NULL), 0);
 	if (mr)
@@ -498,8 +477,7 @@ static struct kunit_case mr_limits_cases[] = {
 	KUNIT_CASE(whole_pages_need_not_be_in_order),
 	KUNIT_CASE(empty_elements_do_not_count),
 	KUNIT_CASE(too_many_pages_are_refused),
-	KUNIT_CASE_PARAM(contiguous_chunks_make_a_long_region,
-			 limit_big_gen_params),
+	KUNIT_CASE_PARAM(contiguous_chunks_make_a_long_region, limit_big_gen_params),
 	KUNIT_CASE(many_regions_are_open_at_once),
 	KUNIT_CASE(threads_register_at_the_same_time),
 	KUNIT_CASE(a_domain_without_address_finds_one),

@@ -27,8 +27,7 @@ static struct net *other_net(struct kunit *test)
 
 	KUNIT_ASSERT_FALSE_MSG(test, IS_ERR(net),
 			       "load with net_pid=PID of a process in another network namespace");
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, put_other, net),
-			0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, put_other, net), 0);
 	KUNIT_ASSERT_PTR_NE(test, net, &init_net);
 	return net;
 }
@@ -51,12 +50,9 @@ static void nothing_is_found_where_no_address_is(struct kunit *test)
 
 	scnprintf(node, sizeof(node), "%pISc", here->src_addr);
 	hints->fabric_attr->net = other_net(test);
-	KUNIT_EXPECT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info),
-			-ENODATA);
-	KUNIT_EXPECT_EQ(test, vt_getinfo(test, node, 1, FI_SOURCE, hints, &info),
-			-ENODATA);
-	KUNIT_EXPECT_EQ(test, vt_getinfo(test, node, 1, 0, hints, &info),
-			-ENODATA);
+	KUNIT_EXPECT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info), -ENODATA);
+	KUNIT_EXPECT_EQ(test, vt_getinfo(test, node, 1, FI_SOURCE, hints, &info), -ENODATA);
+	KUNIT_EXPECT_EQ(test, vt_getinfo(test, node, 1, 0, hints, &info), -ENODATA);
 }
 
 static void namespace_without_an_address_is_the_reason(struct kunit *test)
@@ -67,11 +63,9 @@ static void namespace_without_an_address_is_the_reason(struct kunit *test)
 	reason = vt_buf(test, sizeof(*reason));
 	hints->fabric_attr->net = other_net(test);
 
-	KUNIT_ASSERT_EQ(test, fi_getinfo_why(VT_API, NULL, 0, 0, hints, reason,
-					     1), 1);
+	KUNIT_ASSERT_EQ(test, fi_getinfo_why(VT_API, NULL, 0, 0, hints, reason, 1), 1);
 
-	KUNIT_EXPECT_STREQ(test, reason->text,
-			   "no interface that is up has an address");
+	KUNIT_EXPECT_STREQ(test, reason->text, "no interface that is up has an address");
 }
 
 /* An info carried over into a fabric of the other namespace */
@@ -83,10 +77,8 @@ static void addresses_of_another_namespace_are_refused(struct kunit *test)
 
 	info->fabric_attr->net = other_net(test);
 	vt_open_info(test, info);
-	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
-			-EADDRNOTAVAIL);
-	KUNIT_EXPECT_EQ(test, fi_passive_ep(vt_of(test)->fabric, info, &pep,
-					    NULL), -EADDRNOTAVAIL);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL), -EADDRNOTAVAIL);
+	KUNIT_EXPECT_EQ(test, fi_passive_ep(vt_of(test)->fabric, info, &pep, NULL), -EADDRNOTAVAIL);
 }
 
 /* An info of the device, as if it had been found in a namespace of the case */
@@ -109,19 +101,15 @@ static void namespace_goes_with_fabric_and_domain_open(struct kunit *test)
 
 	vt_open_info(test, info);
 	vt_eq(test, 0);
-	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
-			-EADDRNOTAVAIL);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL), -EADDRNOTAVAIL);
 
 	vt_netns_let_go(netns);
 
 	KUNIT_ASSERT_TRUE(test, vt_netns_is_gone(netns));
-	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
-			-ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_passive_ep(vt_of(test)->fabric, info, &pep,
-					    NULL), -ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, PAGE_SIZE,
-					FI_REMOTE_READ, 0, 0, 0, &mr, NULL),
-			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_passive_ep(vt_of(test)->fabric, info, &pep, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, PAGE_SIZE, FI_REMOTE_READ, 0, 0,
+					0, &mr, NULL), -ENODEV);
 }
 
 /* rdma_cm keeps it, by a reference that each of its ids has; a listener with a name has one */
@@ -136,8 +124,7 @@ static void namespace_stays_as_long_as_an_id_is_open(struct kunit *test)
 	info->src_addr = NULL;
 	info->src_addrlen = 0;
 	vt_open_info(test, info);
-	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt_of(test)->fabric, info, &pep,
-					    NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt_of(test)->fabric, info, &pep, NULL), 0);
 	KUNIT_ASSERT_EQ(test, fi_setname(&pep->fid, &any, sizeof(any)), 0);
 
 	vt_netns_let_go(netns);

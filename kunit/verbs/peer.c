@@ -49,9 +49,8 @@ static void peer_wait(struct vt_peer *peer, enum rdma_cm_event_type want)
 	struct kunit *test = peer->test;
 
 	KUNIT_ASSERT_TRUE_MSG(test, vt_completed(&peer->event),
-			    "no event, waited for %s", rdma_event_msg(want));
-	KUNIT_ASSERT_EQ_MSG(test, peer->last, want, "%s",
-			    rdma_event_msg(peer->last));
+			      "no event, waited for %s", rdma_event_msg(want));
+	KUNIT_ASSERT_EQ_MSG(test, peer->last, want, "%s", rdma_event_msg(peer->last));
 }
 
 static void peer_release(void *ptr)
@@ -72,8 +71,7 @@ static void peer_release(void *ptr)
 	}
 	peer->id = NULL;
 	if (peer->dma)
-		ib_dma_unmap_single(peer->pd->device, peer->dma, VT_PEER_BUF,
-				    DMA_BIDIRECTIONAL);
+		ib_dma_unmap_single(peer->pd->device, peer->dma, VT_PEER_BUF, DMA_BIDIRECTIONAL);
 	peer->dma = 0;
 	if (!IS_ERR_OR_NULL(peer->cq))
 		ib_free_cq(peer->cq);
@@ -88,11 +86,9 @@ static void peer_resolve(struct vt_peer *peer, struct sockaddr_storage *to)
 	struct kunit *test = peer->test;
 	struct vt *vt = vt_of(test);
 
-	peer->id = rdma_create_id(&init_net, peer_handler, peer, RDMA_PS_TCP,
-				  IB_QPT_RC);
+	peer->id = rdma_create_id(&init_net, peer_handler, peer, RDMA_PS_TCP, IB_QPT_RC);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(peer->id));
-	KUNIT_ASSERT_EQ(test, rdma_resolve_addr(peer->id, vt->info->src_addr,
-						(struct sockaddr *)to,
+	KUNIT_ASSERT_EQ(test, rdma_resolve_addr(peer->id, vt->info->src_addr, (struct sockaddr *)to,
 						PEER_STEP_MS), 0);
 	peer_wait(peer, RDMA_CM_EVENT_ADDR_RESOLVED);
 	KUNIT_ASSERT_EQ(test, rdma_resolve_route(peer->id, PEER_STEP_MS), 0);
@@ -118,8 +114,7 @@ static void peer_open(struct vt_peer *peer)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(peer->pd));
 	peer->cq = ib_alloc_cq(ibdev, peer, 16, 0, IB_POLL_WORKQUEUE);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(peer->cq));
-	peer->dma = ib_dma_map_single(ibdev, peer->buf, VT_PEER_BUF,
-				      DMA_BIDIRECTIONAL);
+	peer->dma = ib_dma_map_single(ibdev, peer->buf, VT_PEER_BUF, DMA_BIDIRECTIONAL);
 	attr.send_cq = peer->cq;
 	attr.recv_cq = peer->cq;
 	KUNIT_ASSERT_EQ(test, rdma_create_qp(peer->id, peer->pd, &attr), 0);
@@ -164,8 +159,7 @@ static struct vt_peer *peer_alloc(struct kunit *test)
 	init_completion(&peer->gone);
 	peer->cqe.done = peer_done;
 	peer->in_cqe.done = peer_received;
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, peer_release,
-							peer), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, peer_release, peer), 0);
 	return peer;
 }
 
@@ -278,8 +272,7 @@ void vt_peer_close(struct vt_peer *peer)
 }
 
 /* Who is refused over iWARP hears of it by the end of the connection, as we do */
-static enum ib_wc_status peer_verdict(struct vt_peer *peer,
-				      enum ib_wc_status status)
+static enum ib_wc_status peer_verdict(struct vt_peer *peer, enum ib_wc_status status)
 {
 	if (status == IB_WC_SUCCESS || !vt_is_iwarp(peer->test))
 		return status;
@@ -287,8 +280,7 @@ static enum ib_wc_status peer_verdict(struct vt_peer *peer,
 	return IB_WC_REM_ACCESS_ERR;
 }
 
-static enum ib_wc_status peer_do(struct vt_peer *peer, struct ib_send_wr *wr,
-				 size_t len)
+static enum ib_wc_status peer_do(struct vt_peer *peer, struct ib_send_wr *wr, size_t len)
 {
 	struct kunit *test = peer->test;
 	int ret;
@@ -366,8 +358,7 @@ enum ib_wc_status vt_peer_send(struct vt_peer *peer, size_t len)
 	return peer_do(peer, &wr, len);
 }
 
-enum ib_wc_status vt_peer_read(struct vt_peer *peer, u64 addr, u64 key,
-			       size_t len)
+enum ib_wc_status vt_peer_read(struct vt_peer *peer, u64 addr, u64 key, size_t len)
 {
 	struct ib_rdma_wr wr = {
 		.wr.opcode	= IB_WR_RDMA_READ,
@@ -378,8 +369,7 @@ enum ib_wc_status vt_peer_read(struct vt_peer *peer, u64 addr, u64 key,
 	return peer_verdict(peer, peer_do(peer, &wr.wr, len));
 }
 
-enum ib_wc_status vt_peer_write(struct vt_peer *peer, u64 addr, u64 key,
-				size_t len)
+enum ib_wc_status vt_peer_write(struct vt_peer *peer, u64 addr, u64 key, size_t len)
 {
 	struct ib_rdma_wr wr = {
 		.wr.opcode	= IB_WR_RDMA_WRITE,

@@ -87,10 +87,8 @@ enum ib_wc_status vt_peer_send(struct vt_peer *peer, size_t len);
  * IB_WC_REM_ACCESS_ERR stands for the end of the connection: nothing else is heard
  * of the reason.
  */
-enum ib_wc_status vt_peer_read(struct vt_peer *peer, u64 addr, u64 key,
-			       size_t len);
-enum ib_wc_status vt_peer_write(struct vt_peer *peer, u64 addr, u64 key,
-				size_t len);
+enum ib_wc_status vt_peer_read(struct vt_peer *peer, u64 addr, u64 key, size_t len);
+enum ib_wc_status vt_peer_write(struct vt_peer *peer, u64 addr, u64 key, size_t len);
 enum ib_wc_status vt_peer_fetch_add(struct vt_peer *peer, u64 addr, u64 key);
 
 #endif /* _KUNIT_VERBS_TEST_PEER_H */

@@ -20,8 +20,7 @@ static void open_shallow(struct kunit *test, struct vt_pair *pair)
 	KUNIT_ASSERT_EQ(test, pair->a.info->tx_attr->size, VT_DEPTH);
 }
 
-static ssize_t send_flags(struct vt_end *end, u8 *buf, unsigned long nr,
-			  u64 flags)
+static ssize_t send_flags(struct vt_end *end, u8 *buf, unsigned long nr, u64 flags)
 {
 	return vt_post_flags(end->ep, VT_SENDMSG, &(struct vt_xfer) {
 		.buf = buf + nr * VT_MSG, .len = VT_MSG, .context = vt_ctx(nr),
@@ -37,8 +36,7 @@ static void a_chain_without_end_completes_with_errors_at_shutdown(struct kunit *
 
 	open_shallow(test, &pair);
 	for (i = 0; i < 4; i++)
-		KUNIT_ASSERT_EQ(test, send_flags(&pair.a, out, i, FI_COMPLETION |
-						 FI_MORE), 0);
+		KUNIT_ASSERT_EQ(test, send_flags(&pair.a, out, i, FI_COMPLETION | FI_MORE), 0);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
 	for (i = 0; i < 4; i++) {
 		comp = vt_failed(test, pair.a.tx);
@@ -69,8 +67,7 @@ static void silent_operations_report_their_failure(struct kunit *test)
 	 */
 	open_selective(test, &pair);
 	for (i = 0; i < 6; i++)
-		KUNIT_ASSERT_EQ(test, send_flags(&pair.a, out, i, i == 5 ?
-						 FI_COMPLETION : 0), 0);
+		KUNIT_ASSERT_EQ(test, send_flags(&pair.a, out, i, i == 5 ? FI_COMPLETION : 0), 0);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
 	do {
 		KUNIT_ASSERT_EQ(test, vt_wait(pair.a.tx, &comp), 1);

@@ -27,8 +27,7 @@ struct vt_flood {
 	u32	total;
 };
 
-static void flood_post(struct kunit *test, struct vt_pair *pair,
-		       struct vt_flood *flood)
+static void flood_post(struct kunit *test, struct vt_pair *pair, struct vt_flood *flood)
 {
 	ssize_t ret = 0;
 
@@ -71,8 +70,7 @@ static const struct vt_kind vt_polled_kind = {
 };
 
 /* Polling is what makes room; there is no completion to wait for */
-static ssize_t inject_when_possible(struct vt_end *end, const void *buf,
-				    size_t len)
+static ssize_t inject_when_possible(struct vt_end *end, const void *buf, size_t len)
 {
 	unsigned long until = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
 	struct fi_cq_data_entry entry;
@@ -80,8 +78,7 @@ static ssize_t inject_when_possible(struct vt_end *end, const void *buf,
 
 	do {
 		ret = fi_inject(end->ep, buf, len, 0);
-		if (ret != -EAGAIN || fi_cq_read(end->tx->cq, &entry, 1) !=
-				      -EAGAIN)
+		if (ret != -EAGAIN || fi_cq_read(end->tx->cq, &entry, 1) != -EAGAIN)
 			return ret;
 		cond_resched();
 	} while (time_before(jiffies, until));
@@ -145,8 +142,7 @@ static void a_refused_enable_takes_no_room(struct kunit *test)
 	for (i = 0; i < 3; i++) {
 		ep = vt_ep(test, vt_of(test)->info);
 		KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &eq->fid, 0), 0);
-		KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &tx->cq->fid, FI_TRANSMIT),
-				0);
+		KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &tx->cq->fid, FI_TRANSMIT), 0);
 		KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &rx->cq->fid, FI_RECV), 0);
 		KUNIT_EXPECT_EQ(test, fi_enable(ep), -ENOSPC);
 		vt_close(test, &ep->fid);
@@ -170,8 +166,7 @@ static void a_queue_may_ask_for_a_completion_vector(struct kunit *test)
 	struct vt_pair pair = {};
 
 	vt_serve(test, AF_INET, NULL);
-	pair.a.tx = vt_cq_new(test, vt_of(test)->domain, &attr,
-			      &vt_default_kind);
+	pair.a.tx = vt_cq_new(test, vt_of(test)->domain, &attr, &vt_default_kind);
 	vt_join(test, &pair, &vt_default_kind);
 
 	vt_ping(test, &pair.a, &pair.b);

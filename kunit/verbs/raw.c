@@ -45,8 +45,7 @@ struct vt_raw {
 	u8			data_len;
 };
 
-static void vt_raw_log(struct vt_raw *raw, struct rdma_cm_id *id,
-		       struct rdma_cm_event *event)
+static void vt_raw_log(struct vt_raw *raw, struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct vt_raw_event *log = &raw->log[raw->nr_logged];
 	const void *data = event->param.conn.private_data;
@@ -105,8 +104,7 @@ static void vt_raw_answer(struct vt_raw *raw)
 	if (raw->answer == VT_ACCEPT && !vt_raw_qp(raw, raw->child))
 		rdma_accept(raw->child, &param);
 	else if (raw->answer == VT_REJECT)
-		rdma_reject(raw->child, raw->data, raw->data_len,
-			    IB_CM_REJ_CONSUMER_DEFINED);
+		rdma_reject(raw->child, raw->data, raw->data_len, IB_CM_REJ_CONSUMER_DEFINED);
 }
 
 static int vt_raw_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
@@ -158,30 +156,26 @@ static struct vt_raw *vt_raw(struct kunit *test)
 	/* Two at a time with one number look like one that has come back */
 	raw->qpn = qpn++;
 	init_completion(&raw->more);
-	raw->id = rdma_create_id(&init_net, vt_raw_handler, raw, RDMA_PS_TCP,
-				 IB_QPT_RC);
+	raw->id = rdma_create_id(&init_net, vt_raw_handler, raw, RDMA_PS_TCP, IB_QPT_RC);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(raw->id));
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, vt_raw_destroy,
-							raw), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, vt_raw_destroy, raw), 0);
 	return raw;
 }
 
-static const struct vt_raw_event *vt_raw_wait(struct kunit *test,
-					      struct vt_raw *raw,
+static const struct vt_raw_event *vt_raw_wait(struct kunit *test, struct vt_raw *raw,
 					      enum rdma_cm_event_type want)
 {
 	const struct vt_raw_event *event;
 
 	KUNIT_ASSERT_TRUE_MSG(test, vt_completed(&raw->more),
-			    "no event, waited for %s", rdma_event_msg(want));
+			      "no event, waited for %s", rdma_event_msg(want));
 	event = &raw->log[raw->nr_read++];
 	KUNIT_ASSERT_EQ_MSG(test, event->event, want, "%s, status %d",
 			    rdma_event_msg(event->event), event->status);
 	return event;
 }
 
-static void vt_raw_connect(struct kunit *test, struct vt_raw *raw,
-			   const void *data, u8 len)
+static void vt_raw_connect(struct kunit *test, struct vt_raw *raw, const void *data, u8 len)
 {
 	struct rdma_conn_param param = {
 		.private_data		= data,
@@ -193,8 +187,7 @@ static void vt_raw_connect(struct kunit *test, struct vt_raw *raw,
 	struct vt *vt = vt_of(test);
 
 	KUNIT_ASSERT_EQ(test, rdma_resolve_addr(raw->id, vt->info->src_addr,
-						(struct sockaddr *)&vt->name,
-						2000), 0);
+						(struct sockaddr *)&vt->name, 2000), 0);
 	vt_raw_wait(test, raw, RDMA_CM_EVENT_ADDR_RESOLVED);
 	KUNIT_ASSERT_EQ(test, rdma_resolve_route(raw->id, 2000), 0);
 	vt_raw_wait(test, raw, RDMA_CM_EVENT_ROUTE_RESOLVED);
@@ -266,8 +259,7 @@ static void a_reject_carries_length_and_data(struct kunit *test)
 	raw = vt_raw(test);
 	vt_raw_connect(test, raw, NULL, 0);
 	info = vt_connreq(test, NULL);
-	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, "no",
-					2), 0);
+	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, "no", 2), 0);
 	event = vt_raw_wait(test, raw, RDMA_CM_EVENT_REJECTED);
 
 	KUNIT_ASSERT_GE(test, event->len, 3);
@@ -314,8 +306,7 @@ static void a_request_without_data_is_one_of_no_bytes(struct kunit *test)
 	vt_serve(test, AF_INET, NULL);
 	vt_raw_connect(test, vt_raw(test), NULL, 0);
 
-	KUNIT_EXPECT_EQ(test, vt_event(test, vt_of(test)->eq, FI_CONNREQ,
-				       NULL), 0);
+	KUNIT_EXPECT_EQ(test, vt_event(test, vt_of(test)->eq, FI_CONNREQ, NULL), 0);
 }
 
 static void bytes_behind_the_data_are_no_data(struct kunit *test)
@@ -326,8 +317,7 @@ static void bytes_behind_the_data_are_no_data(struct kunit *test)
 	vt_serve(test, AF_INET, NULL);
 	vt_raw_connect(test, vt_raw(test), data, sizeof(data));
 
-	KUNIT_ASSERT_EQ(test, vt_event(test, vt_of(test)->eq, FI_CONNREQ,
-				       &event), 2);
+	KUNIT_ASSERT_EQ(test, vt_event(test, vt_of(test)->eq, FI_CONNREQ, &event), 2);
 	KUNIT_EXPECT_MEMEQ(test, event.cm.data, "ok", 2);
 }
 
@@ -368,8 +358,7 @@ static void an_accept_without_data_is_one_of_no_bytes(struct kunit *test)
 	vt_client(test, &client, &vt_default_kind);
 	vt_connect(test, &client, NULL, 0);
 
-	KUNIT_EXPECT_EQ(test, vt_event(test, client.eq, FI_CONNECTED, NULL),
-			0);
+	KUNIT_EXPECT_EQ(test, vt_event(test, client.eq, FI_CONNECTED, NULL), 0);
 }
 
 static void a_reject_out_of_form_is_one_of_no_bytes(struct kunit *test)
@@ -411,8 +400,7 @@ static void a_raw_peer_that_vanishes_is_told_as_shutdown(struct kunit *test)
 
 static int set_timeout(struct fid_ep *ep, size_t ms)
 {
-	return fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_CONNECT_TIMEOUT, &ms,
-			 sizeof(ms));
+	return fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_CONNECT_TIMEOUT, &ms, sizeof(ms));
 }
 
 static void a_peer_that_never_answers_times_the_connect_out(struct kunit *test)
@@ -432,8 +420,7 @@ static void a_peer_that_never_answers_times_the_connect_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, error.err, ETIMEDOUT);
 	KUNIT_EXPECT_PTR_EQ(test, error.fid, &client.ep->fid);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, client.rx).err, ECANCELED);
-	KUNIT_EXPECT_EQ(test, fi_connect(client.ep, &vt_of(test)->name, NULL, 0),
-			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_connect(client.ep, &vt_of(test)->name, NULL, 0), -ESHUTDOWN);
 	vt_no_event(test, client.eq);
 }
 
@@ -449,8 +436,7 @@ static void a_peer_that_never_confirms_times_the_accept_out(struct kunit *test)
 	vt_raw_connect(test, raw, NULL, 0);
 	vt_end_open(test, &server, vt_connreq(test, NULL), &vt_default_kind);
 	vt_recv(test, &server, vt_buf(test, 8), 8, vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, set_timeout(server.ep, raw->id->qp ?
-					  VT_PATIENCE_MS : 200), 0);
+	KUNIT_ASSERT_EQ(test, set_timeout(server.ep, raw->id->qp ? VT_PATIENCE_MS : 200), 0);
 	KUNIT_ASSERT_EQ(test, fi_accept(server.ep, NULL, 0), 0);
 	if (raw->id->qp) {
 		vt_event(test, server.eq, FI_CONNECTED, NULL);
@@ -479,8 +465,7 @@ static void the_time_to_connect_is_set_before(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_getopt(&client.ep->fid, FI_OPT_ENDPOINT,
 					FI_OPT_CONNECT_TIMEOUT, &ms, &len), 0);
 	KUNIT_EXPECT_EQ(test, ms, 60000);
-	KUNIT_EXPECT_EQ(test, set_timeout(client.ep, (size_t)INT_MAX + 1),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, set_timeout(client.ep, (size_t)INT_MAX + 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_setopt(&client.ep->fid, FI_OPT_ENDPOINT,
 					FI_OPT_CONNECT_TIMEOUT, &ms, 4), -EINVAL);
 	KUNIT_EXPECT_EQ(test, set_timeout(client.ep, 0), 0);
@@ -509,8 +494,7 @@ static void closes_share_the_wait_for_peers_that_never_confirm(struct kunit *tes
 	for (i = 0; i < RAW_MANY; i++) {
 		raw = vt_raw(test);
 		vt_raw_connect(test, raw, NULL, 0);
-		vt_end_open(test, &server[i], vt_connreq(test, NULL),
-			    &vt_default_kind);
+		vt_end_open(test, &server[i], vt_connreq(test, NULL), &vt_default_kind);
 		KUNIT_ASSERT_EQ(test, fi_accept(server[i].ep, NULL, 0), 0);
 		vt_raw_wait(test, raw, raw->id->qp ?
 			    RDMA_CM_EVENT_ESTABLISHED :
@@ -529,15 +513,12 @@ static struct kunit_case raw_cases[] = {
 	KUNIT_CASE(a_request_carries_length_and_data),
 	KUNIT_CASE(an_accept_carries_length_and_data),
 	KUNIT_CASE(a_reject_carries_length_and_data),
-	KUNIT_CASE_PARAM(a_request_out_of_form_is_rejected,
-			 vt_field_gen_params),
+	KUNIT_CASE_PARAM(a_request_out_of_form_is_rejected, vt_field_gen_params),
 	KUNIT_CASE(a_request_without_data_is_one_of_no_bytes),
 	KUNIT_CASE(bytes_behind_the_data_are_no_data),
-	KUNIT_CASE_PARAM(an_accept_out_of_form_fails_the_connection,
-			 vt_field_gen_params),
+	KUNIT_CASE_PARAM(an_accept_out_of_form_fails_the_connection, vt_field_gen_params),
 	KUNIT_CASE(an_accept_without_data_is_one_of_no_bytes),
-	KUNIT_CASE_PARAM(a_reject_out_of_form_is_one_of_no_bytes,
-			 vt_field_gen_params),
+	KUNIT_CASE_PARAM(a_reject_out_of_form_is_one_of_no_bytes, vt_field_gen_params),
 	KUNIT_CASE(a_raw_peer_that_vanishes_is_told_as_shutdown),
 	KUNIT_CASE(a_peer_that_never_answers_times_the_connect_out),
 	KUNIT_CASE(a_peer_that_never_confirms_times_the_accept_out),

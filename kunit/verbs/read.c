@@ -22,16 +22,13 @@ static void reader_open(struct kunit *test, struct vt_far *reader, size_t len)
 	vt_fill(reader->target, len, 7);
 }
 
-static ssize_t readv(struct vt_far *reader, const struct kvec *iov,
-		     size_t count, unsigned long nr)
+static ssize_t readv(struct vt_far *reader, const struct kvec *iov, size_t count, unsigned long nr)
 {
-	return fi_readv(reader->pair.a.ep, iov, NULL, count, 0,
-			(uintptr_t)reader->target, fi_mr_key(reader->mr),
-			vt_ctx(nr));
+	return fi_readv(reader->pair.a.ep, iov, NULL, count, 0, (uintptr_t)reader->target,
+			fi_mr_key(reader->mr), vt_ctx(nr));
 }
 
-static ssize_t read_to(struct vt_far *reader, void *buf, size_t len,
-		       unsigned long nr)
+static ssize_t read_to(struct vt_far *reader, void *buf, size_t len, unsigned long nr)
 {
 	struct kvec iov = { buf, len };
 
@@ -57,8 +54,7 @@ static void read_into(struct kunit *test, struct vt_far *reader,
 	msg.msg_iov = list->msg.msg_iov;
 	msg.iov_count = list->msg.iov_count;
 	memset(buf, 0x5a, len + 1);
-	KUNIT_ASSERT_EQ(test, fi_readmsg(reader->pair.a.ep, &msg, FI_COMPLETION),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_readmsg(reader->pair.a.ep, &msg, FI_COMPLETION), 0);
 	kunit_kfree(test, list);
 	comp = vt_done(test, reader->pair.a.tx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, comp.flags, FI_RMA | FI_READ);
@@ -110,8 +106,7 @@ static void longer_lists_are_refused(struct kunit *test)
 		iov[i] = (struct kvec) { buf + 10 * i, 7 };
 	/* More often than there may be anything to keep for them */
 	for (i = 0; i < 20; i++) {
-		KUNIT_EXPECT_EQ(test, readv(&reader, iov, limit + 1, 1),
-				-EINVAL);
+		KUNIT_EXPECT_EQ(test, readv(&reader, iov, limit + 1, 1), -EINVAL);
 		iov[3].iov_base = stack;
 		KUNIT_EXPECT_EQ(test, readv(&reader, iov, 4, 1), -EINVAL);
 		iov[3].iov_base = buf + 30;
@@ -138,9 +133,8 @@ static void long_reads_arrive_whole(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf + 100, len, 7));
 	KUNIT_EXPECT_EQ(test, buf[99], 0);
 	KUNIT_EXPECT_EQ(test, buf[len + 100], 0);
-	KUNIT_EXPECT_EQ(test, read_to(&reader, buf,
-				      vt_info(test)->ep_attr->max_msg_size + 1,
-				      1), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, read_to(&reader, buf, vt_info(test)->ep_attr->max_msg_size + 1, 1),
+			-EMSGSIZE);
 }
 
 /* -EAGAIN is all that happens if there are more than the device can have */
@@ -157,8 +151,7 @@ static void many_reads_at_a_time_lose_nothing(struct kunit *test)
 	while (done < 64) {
 		ret = 0;
 		while (posted < 64 && !ret) {
-			ret = fi_read(reader.pair.a.ep, buf + posted * SZ_1K,
-				      SZ_1K, NULL, 0,
+			ret = fi_read(reader.pair.a.ep, buf + posted * SZ_1K, SZ_1K, NULL, 0,
 				      (uintptr_t)reader.target + posted * SZ_1K,
 				      fi_mr_key(reader.mr), vt_ctx(posted));
 			posted += !ret;
@@ -220,17 +213,12 @@ static void a_peer_that_grants_no_reads_is_not_asked(struct kunit *test)
 	peer = vt_peer_granting(test, 0);
 	ep = peer->end.ep;
 	addr = (uintptr_t)peer->buf;
-	KUNIT_EXPECT_EQ(test, fi_read(ep, buf, 64, NULL, 0, addr, 1, NULL),
-			-EACCES);
-	KUNIT_EXPECT_EQ(test, fi_read(ep, buf, 0, NULL, 0, addr, 1, NULL),
-			-EACCES);
-	KUNIT_EXPECT_EQ(test, fi_readsgl(ep, &sg, 1, 0, 64, 0, addr, 1, NULL, 0),
-			-EACCES);
+	KUNIT_EXPECT_EQ(test, fi_read(ep, buf, 64, NULL, 0, addr, 1, NULL), -EACCES);
+	KUNIT_EXPECT_EQ(test, fi_read(ep, buf, 0, NULL, 0, addr, 1, NULL), -EACCES);
+	KUNIT_EXPECT_EQ(test, fi_readsgl(ep, &sg, 1, 0, 64, 0, addr, 1, NULL, 0), -EACCES);
 	if (peer->id->device->attrs.atomic_cap != IB_ATOMIC_NONE)
-		KUNIT_EXPECT_EQ(test, fi_fetch_atomic(ep, buf, 1, NULL, buf + 8,
-						      NULL, 0, addr, 1,
-						      FI_UINT64, FI_SUM, NULL),
-				-EACCES);
+		KUNIT_EXPECT_EQ(test, fi_fetch_atomic(ep, buf, 1, NULL, buf + 8, NULL, 0, addr, 1,
+						      FI_UINT64, FI_SUM, NULL), -EACCES);
 	/* Others are */
 	KUNIT_EXPECT_EQ(test, fi_inject(ep, buf, 0, 0), 0);
 	vt_none(test, peer->end.tx);
@@ -251,19 +239,16 @@ static void mute_release(void *sock)
 
 static struct socket *mute_adopt(struct kunit *test, struct socket *sock)
 {
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, mute_release,
-							sock), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, mute_release, sock), 0);
 	return sock;
 }
 
-static void mute_receive(struct kunit *test, struct socket *sock, void *buf,
-			 size_t len)
+static void mute_receive(struct kunit *test, struct socket *sock, void *buf, size_t len)
 {
 	struct kvec iov = { buf, len };
 	struct msghdr msg = {};
 
-	KUNIT_ASSERT_EQ(test, kernel_recvmsg(sock, &msg, &iov, 1, len,
-					     MSG_WAITALL), (int)len);
+	KUNIT_ASSERT_EQ(test, kernel_recvmsg(sock, &msg, &iov, 1, len, MSG_WAITALL), (int)len);
 }
 
 /* A TCP socket that sends the request back as the answer, and no more after it */
@@ -282,8 +267,7 @@ static struct socket *mute_answer(struct kunit *test, struct socket *listener)
 	mute_receive(test, sock, frame->data, ntohs(frame->data_len));
 	memcpy(frame->key, "MPA ID Rep Frame", 16);
 	iov.iov_len += ntohs(frame->data_len);
-	KUNIT_ASSERT_EQ(test, kernel_sendmsg(sock, &msg, &iov, 1, iov.iov_len),
-			(int)iov.iov_len);
+	KUNIT_ASSERT_EQ(test, kernel_sendmsg(sock, &msg, &iov, 1, iov.iov_len), (int)iov.iov_len);
 	return sock;
 }
 
@@ -295,12 +279,9 @@ static struct socket *mute_connect(struct kunit *test, struct vt_end *end)
 	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, AF_INET, SOCK_STREAM,
 					       IPPROTO_TCP, &listener), 0);
 	mute_adopt(test, listener);
-	KUNIT_ASSERT_EQ(test, kernel_bind(listener, vt->info->src_addr,
-					  vt->info->src_addrlen), 0);
+	KUNIT_ASSERT_EQ(test, kernel_bind(listener, vt->info->src_addr, vt->info->src_addrlen), 0);
 	KUNIT_ASSERT_EQ(test, kernel_listen(listener, 1), 0);
-	KUNIT_ASSERT_GT(test, kernel_getsockname(listener,
-						 (struct sockaddr *)&vt->name),
-			0);
+	KUNIT_ASSERT_GT(test, kernel_getsockname(listener, (struct sockaddr *)&vt->name), 0);
 	vt_client(test, end, &vt_default_kind);
 	vt_connect(test, end, NULL, 0);
 	sock = mute_answer(test, listener);
@@ -326,8 +307,7 @@ static struct vt_end *mute_end(struct kunit *test, struct socket **sock)
 	}
 	vt_listen(test, vt_eq(test, 0));
 	peer = vt_peer(test);
-	KUNIT_ASSERT_EQ(test, ib_modify_qp(peer->id->qp, &attr, IB_QP_STATE),
-			0);
+	KUNIT_ASSERT_EQ(test, ib_modify_qp(peer->id->qp, &attr, IB_QP_STATE), 0);
 	return &peer->end;
 }
 
@@ -340,8 +320,7 @@ static void a_read_without_answer_ends_with_the_connection(struct kunit *test)
 
 	vt_open(test, AF_INET, vt_rma_hints(test));
 	end = mute_end(test, &sock);
-	KUNIT_ASSERT_EQ(test, fi_read(end->ep, buf, 64, NULL, 0, 0, 1,
-				      vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_read(end->ep, buf, 64, NULL, 0, 0, 1, vt_ctx(1)), 0);
 	/* It has left: siw has nothing to send any more */
 	if (sock)
 		mute_receive(test, sock, request, sizeof(request));
@@ -357,8 +336,7 @@ static void a_read_without_answer_ends_with_the_connection(struct kunit *test)
 KUNIT_ARRAY_PARAM_DESC(vt_memory, vt_memories, name);
 
 static struct kunit_case read_cases[] = {
-	KUNIT_CASE_PARAM(lists_of_every_kind_can_be_read_into,
-			 vt_memory_gen_params),
+	KUNIT_CASE_PARAM(lists_of_every_kind_can_be_read_into, vt_memory_gen_params),
 	KUNIT_CASE(longer_lists_are_refused),
 	KUNIT_CASE(long_reads_arrive_whole),
 	KUNIT_CASE(many_reads_at_a_time_lose_nothing),

@@ -26,17 +26,13 @@ static void wild_pointers_are_refused(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(vt_wild); i++) {
 		wild = (void *)vt_wild[i];
-		KUNIT_EXPECT_EQ_MSG(test, fi_send(pair.a.ep, wild, 8, NULL, 0,
-						  NULL), -EINVAL, "%lx",
-				    vt_wild[i]);
-		KUNIT_EXPECT_EQ_MSG(test, fi_recv(pair.b.ep, wild, 8, NULL, 0,
-						  NULL), -EINVAL, "%lx",
-				    vt_wild[i]);
+		KUNIT_EXPECT_EQ_MSG(test, fi_send(pair.a.ep, wild, 8, NULL, 0, NULL), -EINVAL,
+				    "%lx", vt_wild[i]);
+		KUNIT_EXPECT_EQ_MSG(test, fi_recv(pair.b.ep, wild, 8, NULL, 0, NULL), -EINVAL,
+				    "%lx", vt_wild[i]);
 	}
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, NULL, 8, NULL, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_recv(pair.a.ep, NULL, 8, NULL, 0, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, NULL, 8, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recv(pair.a.ep, NULL, 8, NULL, 0, NULL), -EINVAL);
 	vt_ping(test, &pair.a, &pair.b);
 }
 
@@ -49,10 +45,8 @@ static void memory_that_ends_too_early_is_refused(struct kunit *test)
 	vt_serve_pair(test, NULL, &pair);
 	len = vt_of(test)->info->ep_attr->max_msg_size;
 
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, last, len, NULL, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, last, len, NULL, 0, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, last, len, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, last, len, NULL, 0, NULL), -EINVAL);
 	vt_ping(test, &pair.a, &pair.b);
 }
 
@@ -66,17 +60,12 @@ static void the_stack_is_refused(struct kunit *test)
 	iov[0] = (struct kvec) { vt_buf(test, 8), 8 };
 	iov[1] = (struct kvec) { buf, sizeof(buf) };
 
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, sizeof(buf), NULL, 0,
-				      NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, iov, NULL, 2, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_senddata(pair.a.ep, buf, sizeof(buf), NULL, 0,
-					  0, NULL),
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, sizeof(buf), NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, iov, NULL, 2, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_senddata(pair.a.ep, buf, sizeof(buf), NULL, 0, 0, NULL),
 			vt_has_data(test) ? -EINVAL : -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, buf, sizeof(buf), NULL, 0,
-				      NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_recvv(pair.b.ep, iov, NULL, 2, 0, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, buf, sizeof(buf), NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recvv(pair.b.ep, iov, NULL, 2, 0, NULL), -EINVAL);
 	vt_ping(test, &pair.a, &pair.b);
 }
 
@@ -88,13 +77,10 @@ static void lists_whose_lengths_overflow_are_refused(struct kunit *test)
 
 	vt_serve_pair(test, NULL, &pair);
 
-	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, iov, NULL, 2, 0, NULL),
-			-EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, iov, NULL, 2, 0, NULL), -EMSGSIZE);
 	swap(iov[0], iov[1]);
-	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, iov, NULL, 2, 0, NULL),
-			-EMSGSIZE);
-	KUNIT_EXPECT_EQ(test, fi_recvv(pair.b.ep, iov, NULL, 2, 0, NULL),
-			-EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, iov, NULL, 2, 0, NULL), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, fi_recvv(pair.b.ep, iov, NULL, 2, 0, NULL), -EMSGSIZE);
 }
 
 static void unknown_flags_are_refused(struct kunit *test)
@@ -115,13 +101,11 @@ static void unknown_flags_are_refused(struct kunit *test)
 	vt_serve_pair(test, NULL, &pair);
 
 	for (i = 0; i < ARRAY_SIZE(send_flags); i++)
-		KUNIT_EXPECT_EQ_MSG(test, fi_sendmsg(pair.a.ep, &msg,
-						     send_flags[i]),
-				    -FI_EBADFLAGS, "%llx", send_flags[i]);
+		KUNIT_EXPECT_EQ_MSG(test, fi_sendmsg(pair.a.ep, &msg, send_flags[i]), -FI_EBADFLAGS,
+				    "%llx", send_flags[i]);
 	for (i = 0; i < ARRAY_SIZE(recv_flags); i++)
-		KUNIT_EXPECT_EQ_MSG(test, fi_recvmsg(pair.b.ep, &msg,
-						     recv_flags[i]),
-				    -FI_EBADFLAGS, "%llx", recv_flags[i]);
+		KUNIT_EXPECT_EQ_MSG(test, fi_recvmsg(pair.b.ep, &msg, recv_flags[i]), -FI_EBADFLAGS,
+				    "%llx", recv_flags[i]);
 	vt_ping(test, &pair.a, &pair.b);
 }
 
@@ -142,10 +126,8 @@ static void refusals_take_no_slot(struct kunit *test)
 	}
 
 	for (i = 0; i < 4; i++) {
-		KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, buf, 8, NULL, 0,
-					      vt_ctx(i)), 0);
-		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0,
-					      vt_ctx(i)), 0);
+		KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, buf, 8, NULL, 0, vt_ctx(i)), 0);
+		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 8, NULL, 0, vt_ctx(i)), 0);
 	}
 	for (i = 0; i < 4; i++) {
 		vt_done(test, pair.b.rx, vt_ctx(i));
@@ -235,21 +217,17 @@ static void what_the_provider_lacks_is_not_there(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_cancel(&end.ep->fid, buf), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_ep_alias(end.ep, &alias, FI_TRANSMIT), -ENOSYS);
 	KUNIT_EXPECT_NULL(test, alias);
-	KUNIT_EXPECT_EQ(test, fi_setopt(&end.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_CM_DATA_SIZE, buf, 8),
+	KUNIT_EXPECT_EQ(test, fi_setopt(&end.ep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, buf, 8),
 			-ENOPROTOOPT);
 	KUNIT_EXPECT_EQ(test, fi_getopt(&end.ep->fid, FI_OPT_ENDPOINT, 12345,
 					buf, &len), -ENOPROTOOPT);
-	KUNIT_EXPECT_EQ(test, fi_getopt(&end.ep->fid, 12345,
-					FI_OPT_CM_DATA_SIZE, buf, &len),
+	KUNIT_EXPECT_EQ(test, fi_getopt(&end.ep->fid, 12345, FI_OPT_CM_DATA_SIZE, buf, &len),
 			-ENOPROTOOPT);
 	len = 1;
-	KUNIT_EXPECT_EQ(test, fi_getopt(&end.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_CM_DATA_SIZE, buf, &len),
-			-FI_ETOOSMALL);
+	KUNIT_EXPECT_EQ(test, fi_getopt(&end.ep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, buf,
+					&len), -FI_ETOOSMALL);
 	KUNIT_EXPECT_EQ(test, len, sizeof(size_t));
-	KUNIT_EXPECT_EQ(test, fi_control(&end.ep->fid, FI_BACKLOG, buf),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_control(&end.ep->fid, FI_BACKLOG, buf), -ENOSYS);
 }
 
 /* The device could, but the endpoint was not opened for it */
@@ -269,11 +247,9 @@ static void what_was_not_asked_for_is_not_there(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, vt_post(ep, call, &x), -ENOSYS, "%s", call->name);
 	for (call = vt_writes; call->name; call++)
 		KUNIT_EXPECT_EQ_MSG(test, vt_post(ep, call, &x), -ENOSYS, "%s", call->name);
-	KUNIT_EXPECT_EQ(test, fi_readsgl(ep, &sg, 1, 0, 64, 0, 0, 1, NULL, 0),
-			-ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_fetch_atomic(ep, buf, 1, NULL, buf + 8, NULL, 0,
-					      0, 1, FI_UINT64, FI_SUM, NULL),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_readsgl(ep, &sg, 1, 0, 64, 0, 0, 1, NULL, 0), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_fetch_atomic(ep, buf, 1, NULL, buf + 8, NULL, 0, 0, 1, FI_UINT64,
+					      FI_SUM, NULL), -ENOSYS);
 	vt_ping(test, &pair.a, &pair.b);
 }
 
@@ -336,8 +312,7 @@ static void an_endpoint_beyond_the_device_is_refused(struct kunit *test)
 
 	vt_open(test, AF_INET, NULL);
 
-	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain,
-					  spoilt(test, test->param_value), &ep,
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, spoilt(test, test->param_value), &ep,
 					  NULL), -EINVAL);
 }
 
@@ -352,10 +327,8 @@ static void an_address_of_nobody_here_is_refused(struct kunit *test)
 	info = copy_info(test);
 	((struct sockaddr_in *)info->src_addr)->sin_addr.s_addr = htonl(0xc0000201);
 
-	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL),
-			-EADDRNOTAVAIL);
-	KUNIT_EXPECT_EQ(test, fi_passive_ep(vt->fabric, info, &pep, NULL),
-			-EADDRNOTAVAIL);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL), -EADDRNOTAVAIL);
+	KUNIT_EXPECT_EQ(test, fi_passive_ep(vt->fabric, info, &pep, NULL), -EADDRNOTAVAIL);
 }
 
 static void an_unknown_device_has_no_domain(struct kunit *test)
@@ -368,8 +341,7 @@ static void an_unknown_device_has_no_domain(struct kunit *test)
 	info = copy_info(test);
 	info->domain_attr->name[0] ^= 1;
 
-	KUNIT_EXPECT_EQ(test, fi_domain(vt->fabric, info, &domain, NULL),
-			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_domain(vt->fabric, info, &domain, NULL), -ENODEV);
 }
 
 static struct kunit_case refuse_cases[] = {
@@ -384,8 +356,7 @@ static struct kunit_case refuse_cases[] = {
 	KUNIT_CASE(transfers_after_shutdown_are_refused),
 	KUNIT_CASE(what_the_provider_lacks_is_not_there),
 	KUNIT_CASE(what_was_not_asked_for_is_not_there),
-	KUNIT_CASE_PARAM(an_endpoint_beyond_the_device_is_refused,
-			 vt_spoiler_gen_params),
+	KUNIT_CASE_PARAM(an_endpoint_beyond_the_device_is_refused, vt_spoiler_gen_params),
 	KUNIT_CASE(an_address_of_nobody_here_is_refused),
 	KUNIT_CASE(an_unknown_device_has_no_domain),
 	{}

@@ -89,8 +89,7 @@ static void the_reason_of_a_reject_has_a_text(struct kunit *test)
 
 	vt_serve(test, AF_INET, NULL);
 	rejected(test, NULL, 0, &client, &error);
-	text = fi_eq_strerror(client.eq, error.prov_errno, error.err_data, buf,
-			      sizeof(buf));
+	text = fi_eq_strerror(client.eq, error.prov_errno, error.err_data, buf, sizeof(buf));
 	if (vt_is_iwarp(test)) {
 		reason = ECONNRESET;
 		want = fi_strerror(ECONNRESET);
@@ -112,8 +111,7 @@ static void a_rejected_endpoint_connects_no_more(struct kunit *test)
 	vt_serve(test, AF_INET, NULL);
 	rejected(test, NULL, 0, &client, &error);
 
-	KUNIT_EXPECT_EQ(test, fi_connect(client.ep, &vt_of(test)->name, NULL,
-					 0), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_connect(client.ep, &vt_of(test)->name, NULL, 0), -ESHUTDOWN);
 	vt_no_event(test, client.eq);
 }
 
@@ -130,8 +128,7 @@ static void connecting_where_nobody_listens_is_refused(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
 	KUNIT_EXPECT_EQ(test, error.prov_errno,
-			vt_is_iwarp(test) ? ECONNREFUSED :
-					    -IB_CM_REJ_INVALID_SERVICE_ID);
+			vt_is_iwarp(test) ? ECONNREFUSED : -IB_CM_REJ_INVALID_SERVICE_ID);
 	KUNIT_EXPECT_EQ(test, error.err_data_size, 0);
 }
 
@@ -147,22 +144,19 @@ static void an_address_without_a_route_gives_an_error_event(struct kunit *test)
 
 	vt_open(test, AF_INET6, NULL);
 	vt_client(test, &client, &vt_default_kind);
-	KUNIT_ASSERT_EQ(test, inet_pton_with_scope(&init_net, AF_INET6,
-						   "2001:db8::1", "7471",
-						   &addr), 0);
+	KUNIT_ASSERT_EQ(test,
+			inet_pton_with_scope(&init_net, AF_INET6, "2001:db8::1", "7471", &addr), 0);
 
 	KUNIT_ASSERT_EQ(test, fi_connect(client.ep, &addr, NULL, 0), 0);
 
 	vt_error(test, client.eq, &error);
 	KUNIT_EXPECT_PTR_EQ(test, error.fid, &client.ep->fid);
 	KUNIT_EXPECT_EQ(test, error.err, ENETUNREACH);
-	KUNIT_EXPECT_STREQ(test, fi_eq_strerror(client.eq, error.prov_errno,
-						NULL, NULL, 0),
+	KUNIT_EXPECT_STREQ(test, fi_eq_strerror(client.eq, error.prov_errno, NULL, NULL, 0),
 			   fi_strerror(ENETUNREACH));
 	KUNIT_EXPECT_STREQ(test, fi_eq_strerror(client.eq, 0, NULL, NULL, 0), fi_strerror(0));
 	vt_no_event(test, client.eq);
-	KUNIT_EXPECT_EQ(test, fi_connect(client.ep, &addr, NULL, 0),
-			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_connect(client.ep, &addr, NULL, 0), -ESHUTDOWN);
 }
 
 static void requests_beyond_the_event_queues_size_are_rejected(struct kunit *test)
@@ -186,8 +180,7 @@ static void requests_beyond_the_event_queues_size_are_rejected(struct kunit *tes
 		KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
 	}
 	for (i = 0; i < 2; i++) {
-		vt_end_open(test, &server[i], vt_connreq(test, NULL),
-			    &vt_default_kind);
+		vt_end_open(test, &server[i], vt_connreq(test, NULL), &vt_default_kind);
 		vt_accept(test, &server[i], NULL, 0);
 		vt_event(test, eq, FI_CONNECTED, NULL);
 	}
@@ -221,8 +214,7 @@ static void closing_the_passive_endpoint_rejects_what_waits(struct kunit *test)
 	vt_connect(test, &one, NULL, 0);
 	vt_connreq(test, NULL);
 	vt_connect(test, &two, NULL, 0);
-	KUNIT_ASSERT_GT(test, vt_eq_sread(vt->eq, &got, &event, sizeof(event),
-					  FI_PEEK), 0);
+	KUNIT_ASSERT_GT(test, vt_eq_sread(vt->eq, &got, &event, sizeof(event), FI_PEEK), 0);
 
 	vt_close(test, &vt->pep->fid);
 
@@ -257,8 +249,7 @@ static int no_connection(struct kunit *test, struct vt_end *end)
 }
 
 /* Goes on as if nothing had happened until someone says that the peer has gone */
-static int serve_nobody(struct kunit *test, struct fi_info *info,
-			struct vt_end *end)
+static int serve_nobody(struct kunit *test, struct fi_info *info, struct vt_end *end)
 {
 	struct vt *vt = vt_of(test);
 	int ret;
@@ -319,8 +310,7 @@ static void vanish_close(struct work_struct *work)
 	vt_end_close(vanish.test, vanish.client);
 }
 
-static int vanish_create_qp(struct rdma_cm_id *id, struct ib_pd *pd,
-			    struct ib_qp_init_attr *init)
+static int vanish_create_qp(struct rdma_cm_id *id, struct ib_pd *pd, struct ib_qp_init_attr *init)
 {
 	struct ib_qp_attr attr = {
 		.qp_state	= IB_QPS_INIT,
@@ -335,8 +325,7 @@ static int vanish_create_qp(struct rdma_cm_id *id, struct ib_pd *pd,
 	 */
 	if (!vt_is_iwarp(vanish.test)) {
 		read_poll_timeout(rdma_init_qp_attr, gone, gone, USEC_PER_MSEC,
-				  VT_PATIENCE_MS * USEC_PER_MSEC, false, id, &attr,
-				  &mask);
+				  VT_PATIENCE_MS * USEC_PER_MSEC, false, id, &attr, &mask);
 		KUNIT_EXPECT_EQ(vanish.test, gone, -EINVAL);
 	}
 	return rdma_create_qp(id, pd, init);
@@ -352,8 +341,7 @@ static int vanish_hit(struct kprobe *probe, struct pt_regs *regs)
 }
 
 /* Without it the probe may become a jump, which always comes back */
-static void vanish_passed(struct kprobe *probe, struct pt_regs *regs,
-			  unsigned long flags)
+static void vanish_passed(struct kprobe *probe, struct pt_regs *regs, unsigned long flags)
 {
 }
 
@@ -424,22 +412,17 @@ static void an_aborted_endpoint_says_so_from_then_on(struct kunit *test)
 	open_for_a_peer_that_goes(test, &server);
 
 	/* What prepares for fi_enable() leaves the news to it */
-	KUNIT_EXPECT_EQ(test, fi_setopt(&server.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_MAX_RW_OPS, &rw_ops,
-					sizeof(rw_ops)), 0);
-	KUNIT_EXPECT_EQ(test, fi_setopt(&server.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_CONNECT_TIMEOUT, &ms,
-					sizeof(ms)), 0);
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(server.ep, &server.tx->cq->fid,
-					 FI_TRANSMIT | FI_RECV), 0);
+	KUNIT_EXPECT_EQ(test, fi_setopt(&server.ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RW_OPS,
+					&rw_ops, sizeof(rw_ops)), 0);
+	KUNIT_EXPECT_EQ(test, fi_setopt(&server.ep->fid, FI_OPT_ENDPOINT, FI_OPT_CONNECT_TIMEOUT,
+					&ms, sizeof(ms)), 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(server.ep, &server.tx->cq->fid, FI_TRANSMIT | FI_RECV), 0);
 	if (vt_is_iwarp(test)) {
 		/* Nobody knows until the accept */
 		KUNIT_EXPECT_EQ(test, fi_enable(server.ep), 0);
 		if (!fi_accept(server.ep, NULL, 0))
-			KUNIT_EXPECT_EQ(test, no_connection(test, &server),
-					-ECONNABORTED);
-		KUNIT_EXPECT_EQ(test, fi_accept(server.ep, NULL, 0),
-				-ECONNABORTED);
+			KUNIT_EXPECT_EQ(test, no_connection(test, &server), -ECONNABORTED);
+		KUNIT_EXPECT_EQ(test, fi_accept(server.ep, NULL, 0), -ECONNABORTED);
 		return;
 	}
 	KUNIT_EXPECT_EQ(test, fi_enable(server.ep), -ECONNABORTED);
@@ -460,8 +443,7 @@ static void rejecting_a_peer_that_has_gone_uses_the_request_up(struct kunit *tes
 	/* The news may be on its way still */
 	ret = fi_reject(vt->pep, info->handle, NULL, 0);
 	KUNIT_EXPECT_TRUE(test, !ret || ret == -ECONNABORTED);
-	KUNIT_EXPECT_EQ(test, fi_reject(vt->pep, info->handle, NULL, 0),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_reject(vt->pep, info->handle, NULL, 0), -EINVAL);
 	vt_join(test, &pair, &vt_default_kind);
 }
 

@@ -97,8 +97,7 @@ static void removal_undo(void *data)
 {
 	char command[64];
 
-	snprintf(command, sizeof(command), "/kofi/guest/rxe.sh %s",
-		 (const char *)data);
+	snprintf(command, sizeof(command), "/kofi/guest/rxe.sh %s", (const char *)data);
 	removal_run(command);
 }
 
@@ -133,8 +132,7 @@ static void the_device_is_deleted_under_load(struct kunit *test)
 	if (vt_is_iwarp(test))
 		busy_end_joins(busy);
 	ms = removal_delete(test, type);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, removal_undo,
-							type), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, removal_undo, type), 0);
 	count = busy_expect_gone(busy);
 	kunit_info(test, "%d connections: %lu operations, %lu failed, %lu twice, %lu lost; %lu registrations, %lu connects; deleted in %lld ms\n",
 		   REMOVAL_CONNS, count.posted, count.failed, count.twice,
@@ -162,8 +160,7 @@ static void the_device_is_deleted_under_endpoints_that_share(struct kunit *test)
 
 	ms = removal_delete(test, type);
 
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, removal_undo,
-							type), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, removal_undo, type), 0);
 	kunit_info(test, "%d endpoints deleted in %lld ms\n", SRX_MANY, ms);
 	KUNIT_EXPECT_LE(test, ms, removal_ms);
 	kunit_release_action(test, removal_undo, type);
@@ -288,8 +285,7 @@ static void the_device_is_deleted_in_the_middle_of_a_save(struct kunit *test)
 	kunit_release_action(test, removal_undo, type);
 }
 
-static const void *removal_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev,
-				      char *desc)
+static const void *removal_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc)
 {
 	uintptr_t nr = prev ? (uintptr_t)prev + 1 : 1;
 

@@ -61,8 +61,7 @@ static void a_wrong_key_ends_the_connection_with_an_access_error(struct kunit *t
 
 	vt_far_open(test, &far, VT_RMA_LEN);
 	memset(far.target, 0x5a, 64);
-	KUNIT_ASSERT_EQ(test, fi_write(far.pair.a.ep, buf, 64, NULL, 0,
-				       vt_far_addr(&far),
+	KUNIT_ASSERT_EQ(test, fi_write(far.pair.a.ep, buf, 64, NULL, 0, vt_far_addr(&far),
 				       fi_mr_key(far.mr) ^ 1, vt_ctx(1)), 0);
 	vt_not_taken(test, &far.pair.a, vt_ctx(1), EACCES);
 	vt_event(test, far.pair.b.eq, FI_SHUTDOWN, NULL);
@@ -85,15 +84,12 @@ static void a_descriptor_makes_one_element_of_any_buffer(struct kunit *test)
 	mr = vt_reg(test, buf, len, FI_SEND | FI_RECV | FI_READ | FI_WRITE);
 
 	vt_fill(buf, len, 1);
-	KUNIT_EXPECT_EQ(test, fi_send(far.pair.a.ep, buf, len, NULL, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_write(far.pair.a.ep, buf, len, fi_mr_desc(mr),
-				       0, vt_far_addr(&far),
-				       fi_mr_key(far.mr), vt_ctx(1)), 0);
+	KUNIT_EXPECT_EQ(test, fi_send(far.pair.a.ep, buf, len, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_write(far.pair.a.ep, buf, len, fi_mr_desc(mr), 0,
+				       vt_far_addr(&far), fi_mr_key(far.mr), vt_ctx(1)), 0);
 	vt_done(test, far.pair.a.tx, vt_ctx(1));
 	memset(buf, 0, len);
-	KUNIT_EXPECT_EQ(test, fi_read(far.pair.a.ep, buf, len, fi_mr_desc(mr),
-				      0, vt_far_addr(&far),
+	KUNIT_EXPECT_EQ(test, fi_read(far.pair.a.ep, buf, len, fi_mr_desc(mr), 0, vt_far_addr(&far),
 				      fi_mr_key(far.mr), vt_ctx(2)), 0);
 	vt_done(test, far.pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf, len, 1));
@@ -119,14 +115,11 @@ static void a_descriptor_that_does_not_fit_is_refused(struct kunit *test)
 				      fi_mr_desc(mr), 0, NULL), -EINVAL);
 	vt_close(test, &mr->fid);
 
-	KUNIT_ASSERT_EQ(test, fi_domain(vt_of(test)->fabric, vt_of(test)->info,
-					&other, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_domain(vt_of(test)->fabric, vt_of(test)->info, &other, NULL), 0);
 	vt_adopt(test, &other->fid);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(other, buf, SZ_4K, FI_SEND, 0, 0, 0,
-					&mr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(other, buf, SZ_4K, FI_SEND, 0, 0, 0, &mr, NULL), 0);
 	vt_adopt(test, &mr->fid);
-	KUNIT_EXPECT_EQ(test, fi_send(far.pair.a.ep, buf, 10, fi_mr_desc(mr), 0,
-				      NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_send(far.pair.a.ep, buf, 10, fi_mr_desc(mr), 0, NULL), -EINVAL);
 	vt_none(test, far.pair.a.tx);
 }
 
@@ -147,8 +140,7 @@ static void a_message_can_invalidate_a_key_of_its_receiver(struct kunit *test)
 	vt_far_open(test, &far, VT_RMA_LEN);
 	key = fi_mr_key(far.mr);
 	vt_recv(test, &far.pair.b, buf + 8, 8, vt_ctx(3));
-	KUNIT_ASSERT_EQ(test, send_inv(far.pair.a.ep, buf, key, FI_REMOTE_INV),
-			0);
+	KUNIT_ASSERT_EQ(test, send_inv(far.pair.a.ep, buf, key, FI_REMOTE_INV), 0);
 	comp = vt_done(test, far.pair.b.rx, vt_ctx(3));
 	KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_RECV | FI_REMOTE_INV);
 	KUNIT_EXPECT_EQ(test, comp.data, key);
@@ -167,11 +159,9 @@ static void invalidation_and_data_exclude_each_other(struct kunit *test)
 
 	vt_far_open(test, &far, VT_RMA_LEN);
 	key = fi_mr_key(far.mr);
-	KUNIT_EXPECT_EQ(test, send_inv(far.pair.a.ep, buf, key, FI_REMOTE_INV |
-				       FI_REMOTE_CQ_DATA),
+	KUNIT_EXPECT_EQ(test, send_inv(far.pair.a.ep, buf, key, FI_REMOTE_INV | FI_REMOTE_CQ_DATA),
 			vt_has_data(test) ? -EINVAL : -FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, send_inv(far.pair.a.ep, buf, BIT_ULL(32),
-				       FI_REMOTE_INV), -EINVAL);
+	KUNIT_EXPECT_EQ(test, send_inv(far.pair.a.ep, buf, BIT_ULL(32), FI_REMOTE_INV), -EINVAL);
 	vt_none(test, far.pair.a.tx);
 }
 

@@ -15,9 +15,8 @@
 #define VT_PARTS	16	/* most work requests of an operation */
 #define VT_DATA		0xfeedf00dULL
 
-static ssize_t split_post(struct vt_far *far, struct vt_pieces *pieces,
-			  enum fi_buf_type type, size_t count, bool read,
-			  void *context, u64 flags)
+static ssize_t split_post(struct vt_far *far, struct vt_pieces *pieces, enum fi_buf_type type,
+			  size_t count, bool read, void *context, u64 flags)
 {
 	struct fi_rma_iov remote = {
 		.addr	= vt_far_addr(far),
@@ -48,8 +47,7 @@ static ssize_t split_post(struct vt_far *far, struct vt_pieces *pieces,
 static ssize_t split_write(struct vt_far *far, struct vt_pieces *pieces,
 			   size_t count, void *context)
 {
-	return split_post(far, pieces, FI_BUF_KVEC, count, false, context,
-			  FI_COMPLETION);
+	return split_post(far, pieces, FI_BUF_KVEC, count, false, context, FI_COMPLETION);
 }
 
 static size_t max_rma_iov(struct kunit *test, struct vt_far *far)
@@ -89,14 +87,12 @@ static void a_long_list_is_written_as_one(struct kunit *test)
 		pieces = vt_pieces(test, split_counts[i]);
 		vt_pieces_fill(pieces, i + 1);
 		memset(far.target, 0xa5, far.len);
-		KUNIT_ASSERT_EQ(test, split_post(&far, pieces, param->type,
-						 pieces->count, false,
+		KUNIT_ASSERT_EQ(test, split_post(&far, pieces, param->type, pieces->count, false,
 						 vt_ctx(i), FI_COMPLETION), 0);
 		comp = vt_done(test, far.pair.a.tx, vt_ctx(i));
 		KUNIT_EXPECT_EQ(test, comp.flags, FI_RMA | FI_WRITE);
 		vt_ping(test, &far.pair.a, &far.pair.b);
-		KUNIT_EXPECT_TRUE(test, vt_filled(far.target, pieces->len,
-						  i + 1));
+		KUNIT_EXPECT_TRUE(test, vt_filled(far.target, pieces->len, i + 1));
 		KUNIT_EXPECT_EQ(test, far.target[pieces->len], 0xa5);
 		vt_none(test, far.pair.a.tx);
 	}
@@ -142,10 +138,8 @@ static void a_buffer_of_vmalloc_is_written_whole(struct kunit *test)
 		buf = vt_vmalloc(test, len) + offsets[i];
 		len -= offsets[i];
 		vt_fill(buf, len, i);
-		KUNIT_ASSERT_EQ(test, fi_write(far.pair.a.ep, buf, len, NULL, 0,
-					       vt_far_addr(&far),
-					       fi_mr_key(far.mr), vt_ctx(i)),
-				0);
+		KUNIT_ASSERT_EQ(test, fi_write(far.pair.a.ep, buf, len, NULL, 0, vt_far_addr(&far),
+					       fi_mr_key(far.mr), vt_ctx(i)), 0);
 		vt_done(test, far.pair.a.tx, vt_ctx(i));
 		vt_ping(test, &far.pair.a, &far.pair.b);
 		KUNIT_EXPECT_TRUE(test, vt_filled(far.target, len, i));
@@ -166,9 +160,8 @@ static void a_buffer_of_vmalloc_is_read_whole(struct kunit *test)
 	memset(buf, 0x5a, len + 2);
 	len -= PAGE_SIZE;
 	vt_fill(far.target, len, 3);
-	KUNIT_ASSERT_EQ(test, fi_read(far.pair.a.ep, buf + 1, len, NULL, 0,
-				      vt_far_addr(&far), fi_mr_key(far.mr),
-				      vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_read(far.pair.a.ep, buf + 1, len, NULL, 0, vt_far_addr(&far),
+				      fi_mr_key(far.mr), vt_ctx(1)), 0);
 	vt_done(test, far.pair.a.tx, vt_ctx(1));
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf + 1, len, 3));
 	KUNIT_EXPECT_EQ(test, buf[0], 0x5a);
@@ -193,13 +186,11 @@ static void a_list_of_regions_is_read_as_one(struct kunit *test)
 		desc[i] = fi_mr_desc(mr);
 	}
 	vt_fill(far.target, 600, 1);
-	KUNIT_ASSERT_EQ(test, fi_readv(far.pair.a.ep, iov, desc, 6, 0,
-				       vt_far_addr(&far), fi_mr_key(far.mr),
-				       vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_readv(far.pair.a.ep, iov, desc, 6, 0, vt_far_addr(&far),
+				       fi_mr_key(far.mr), vt_ctx(1)), 0);
 	vt_done(test, far.pair.a.tx, vt_ctx(1));
 	for (i = 0; i < 6; i++)
-		KUNIT_EXPECT_MEMEQ(test, iov[i].iov_base, far.target + i * 100,
-				   100);
+		KUNIT_EXPECT_MEMEQ(test, iov[i].iov_base, far.target + i * 100, 100);
 	vt_none(test, far.pair.a.tx);
 	vt_close(test, &mr->fid);
 }
@@ -214,8 +205,7 @@ static void a_list_that_is_too_long_for_ever_is_refused(struct kunit *test)
 	max = VT_PARTS * vt_of(test)->info->tx_attr->iov_limit;
 	KUNIT_ASSERT_LT(test, max, VT_FAR_PIECES);
 	KUNIT_EXPECT_LE(test, max_rma_iov(test, &far), max);
-	KUNIT_EXPECT_EQ(test, split_write(&far, pieces, max + 1, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, split_write(&far, pieces, max + 1, NULL), -EINVAL);
 	KUNIT_ASSERT_EQ(test, split_write(&far, pieces, max, vt_ctx(1)), 0);
 	vt_done(test, far.pair.a.tx, vt_ctx(1));
 	vt_none(test, far.pair.a.tx);
@@ -256,8 +246,7 @@ static void remote_cq_data_arrive_once_and_behind_all_bytes(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	comp = vt_done(test, far.pair.b.rx, vt_ctx(1));
 	KUNIT_EXPECT_TRUE(test, vt_filled(far.target, pieces->len, 9));
-	KUNIT_EXPECT_EQ(test, comp.flags, FI_RMA | FI_REMOTE_WRITE |
-					  FI_REMOTE_CQ_DATA);
+	KUNIT_EXPECT_EQ(test, comp.flags, FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA);
 	KUNIT_EXPECT_EQ(test, comp.data, VT_DATA);
 	vt_done(test, far.pair.a.tx, vt_ctx(3));
 	vt_ping(test, &far.pair.a, &far.pair.b);
@@ -273,20 +262,15 @@ static void a_queue_without_room_for_all_parts_takes_none(struct kunit *test)
 
 	vt_far_open_for(test, &far, pieces);
 	vt_pieces_fill(pieces, 2);
-	KUNIT_EXPECT_EQ(test, split_write(&far, pieces, 9 * VT_IOV_LIMIT, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, split_write(&far, pieces, 9 * VT_IOV_LIMIT, NULL), -EINVAL);
 	for (i = 0; i < 5; i++)
-		KUNIT_ASSERT_EQ(test, split_write(&far, pieces, 1, vt_ctx(i)),
-				0);
-	KUNIT_EXPECT_EQ(test, split_write(&far, pieces, 4 * VT_IOV_LIMIT, NULL),
-			-EAGAIN);
-	KUNIT_EXPECT_EQ(test, split_write(&far, pieces, 3 * VT_IOV_LIMIT,
-					  vt_ctx(i)), 0);
+		KUNIT_ASSERT_EQ(test, split_write(&far, pieces, 1, vt_ctx(i)), 0);
+	KUNIT_EXPECT_EQ(test, split_write(&far, pieces, 4 * VT_IOV_LIMIT, NULL), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, split_write(&far, pieces, 3 * VT_IOV_LIMIT, vt_ctx(i)), 0);
 	KUNIT_EXPECT_EQ(test, split_write(&far, pieces, 1, NULL), -EAGAIN);
 	for (i = 0; i < 6; i++)
 		vt_done(test, far.pair.a.tx, vt_ctx(i));
-	KUNIT_ASSERT_EQ(test, split_write(&far, pieces, 8 * VT_IOV_LIMIT,
-					  vt_ctx(7)), 0);
+	KUNIT_ASSERT_EQ(test, split_write(&far, pieces, 8 * VT_IOV_LIMIT, vt_ctx(7)), 0);
 	vt_done(test, far.pair.a.tx, vt_ctx(7));
 	vt_none(test, far.pair.a.tx);
 }
@@ -332,8 +316,7 @@ static void what_the_peer_refuses_fails_once(struct kunit *test)
 	} else {
 		comp = vt_failed(test, far.pair.a.tx);
 		KUNIT_EXPECT_EQ(test, comp.err, EACCES);
-		KUNIT_EXPECT_EQ(test, comp.flags,
-				FI_RMA | (param->read ? FI_READ : FI_WRITE));
+		KUNIT_EXPECT_EQ(test, comp.flags, FI_RMA | (param->read ? FI_READ : FI_WRITE));
 	}
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(6));
 	vt_event(test, far.pair.a.eq, FI_SHUTDOWN, NULL);
@@ -349,13 +332,11 @@ static void a_split_operation_counts_as_one(struct kunit *test)
 	int i;
 
 	vt_far_serve(test, &far);
-	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr,
-					   &far.cntr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr, &far.cntr, NULL), 0);
 	vt_adopt(test, &far.cntr->fid);
 	vt_far_join(test, &far, pieces->len);
 	for (i = 0; i < 3; i++) {
-		KUNIT_ASSERT_EQ(test, split_write(&far, pieces, pieces->count,
-						  vt_ctx(i)), 0);
+		KUNIT_ASSERT_EQ(test, split_write(&far, pieces, pieces->count, vt_ctx(i)), 0);
 		KUNIT_EXPECT_EQ(test, vt_cntr_wait(far.cntr, i + 1), 0);
 		vt_done(test, far.pair.a.tx, vt_ctx(i));
 	}
@@ -373,8 +354,7 @@ struct split_request {
 	struct completion	finished;
 };
 
-static void split_request_done(struct fi_done *done,
-			       const struct fi_done_entry *entry)
+static void split_request_done(struct fi_done *done, const struct fi_done_entry *entry)
 {
 	struct split_request *request =
 		container_of(done, struct split_request, done);
@@ -397,8 +377,7 @@ static void a_callback_is_called_once(struct kunit *test)
 	vt_pieces_fill(pieces, 2);
 	request->done.done = split_request_done;
 	init_completion(&request->finished);
-	KUNIT_ASSERT_EQ(test, split_write(&far, pieces, pieces->count,
-					  &request->done), 0);
+	KUNIT_ASSERT_EQ(test, split_write(&far, pieces, pieces->count, &request->done), 0);
 	KUNIT_ASSERT_TRUE(test, vt_completed(&request->finished));
 	vt_close(test, &far.pair.a.ep->fid);
 	KUNIT_EXPECT_EQ(test, atomic_read(&request->calls), 1);
@@ -419,15 +398,13 @@ static void silent_split_writes_never_stop_the_queue(struct kunit *test)
 
 	vt_far_open_for(test, &far, pieces);
 	for (i = 0; i < 40; i++) {
-		while ((ret = split_post(&far, pieces, FI_BUF_KVEC,
-					 i % 2 ? 1 : pieces->count, false, NULL,
-					 0)) == -EAGAIN)
+		while ((ret = split_post(&far, pieces, FI_BUF_KVEC, i % 2 ? 1 : pieces->count,
+					 false, NULL, 0)) == -EAGAIN)
 			cond_resched();
 		KUNIT_ASSERT_EQ(test, ret, 0);
 	}
 	vt_pieces_fill(pieces, 4);
-	while ((ret = split_write(&far, pieces, pieces->count, vt_ctx(2))) ==
-	       -EAGAIN)
+	while ((ret = split_write(&far, pieces, pieces->count, vt_ctx(2))) == -EAGAIN)
 		cond_resched();
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	vt_done(test, far.pair.a.tx, vt_ctx(2));
@@ -448,8 +425,7 @@ static void a_silent_write_gives_its_slot_to_parts(struct kunit *test)
 	int i;
 
 	vt_far_open_for(test, &far, pieces);
-	KUNIT_ASSERT_EQ(test, split_post(&far, pieces, FI_BUF_KVEC, 1, false,
-					 NULL, 0), 0);
+	KUNIT_ASSERT_EQ(test, split_post(&far, pieces, FI_BUF_KVEC, 1, false, NULL, 0), 0);
 	ret = split_write(&far, pieces, pieces->count, vt_ctx(1));
 	for (i = 0; i < VT_PATIENCE_MS && ret == -EAGAIN; i++) {
 		fsleep(USEC_PER_MSEC);
@@ -458,8 +434,7 @@ static void a_silent_write_gives_its_slot_to_parts(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	vt_done(test, far.pair.a.tx, vt_ctx(1));
 	/* And once more on the same connection */
-	KUNIT_ASSERT_EQ(test, split_write(&far, pieces, pieces->count,
-					  vt_ctx(2)), 0);
+	KUNIT_ASSERT_EQ(test, split_write(&far, pieces, pieces->count, vt_ctx(2)), 0);
 	vt_done(test, far.pair.a.tx, vt_ctx(2));
 	vt_none(test, far.pair.a.tx);
 }
@@ -474,13 +449,10 @@ static void a_split_write_rings_for_the_chain_before_it(struct kunit *test)
 	vt_far_open_for(test, &far, pieces);
 	vt_pieces_fill(pieces, 4);
 	for (i = 0; i < 3; i++)
-		KUNIT_ASSERT_EQ(test, split_post(&far, pieces, FI_BUF_KVEC, 1,
-						 false, vt_ctx(i),
+		KUNIT_ASSERT_EQ(test, split_post(&far, pieces, FI_BUF_KVEC, 1, false, vt_ctx(i),
 						 FI_COMPLETION | FI_MORE), 0);
-	KUNIT_ASSERT_EQ(test, split_post(&far, pieces, FI_BUF_KVEC,
-					 pieces->count, false, vt_ctx(i),
-					 FI_COMPLETION | FI_MORE | FI_FENCE),
-			0);
+	KUNIT_ASSERT_EQ(test, split_post(&far, pieces, FI_BUF_KVEC, pieces->count, false, vt_ctx(i),
+					 FI_COMPLETION | FI_MORE | FI_FENCE), 0);
 	for (i = 0; i < 4; i++)
 		vt_done(test, far.pair.a.tx, vt_ctx(i));
 	vt_ping(test, &far.pair.a, &far.pair.b);
@@ -498,9 +470,8 @@ static void an_endpoint_without_rma_does_not_split(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_getopt(&pair.a.ep->fid, FI_OPT_ENDPOINT,
 					FI_OPT_MAX_RMA_IOV, &limit, &len), 0);
 	KUNIT_EXPECT_LE(test, limit, pair.a.info->tx_attr->iov_limit);
-	KUNIT_EXPECT_EQ(test, fi_setopt(&pair.a.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_MAX_RMA_IOV, &limit, len),
-			-ENOPROTOOPT);
+	KUNIT_EXPECT_EQ(test, fi_setopt(&pair.a.ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RMA_IOV,
+					&limit, len), -ENOPROTOOPT);
 }
 
 static struct kunit_case split_cases[] = {
@@ -513,8 +484,7 @@ static struct kunit_case split_cases[] = {
 	KUNIT_CASE(messages_are_not_split),
 	KUNIT_CASE(remote_cq_data_arrive_once_and_behind_all_bytes),
 	KUNIT_CASE(a_queue_without_room_for_all_parts_takes_none),
-	KUNIT_CASE_PARAM(what_the_peer_refuses_fails_once,
-			 split_fault_gen_params),
+	KUNIT_CASE_PARAM(what_the_peer_refuses_fails_once, split_fault_gen_params),
 	KUNIT_CASE(a_split_operation_counts_as_one),
 	KUNIT_CASE(a_callback_is_called_once),
 	KUNIT_CASE(silent_split_writes_never_stop_the_queue),

@@ -50,18 +50,15 @@ static void rw_one(struct kunit *test, struct vt_far *far, bool read,
 	u8 *local = mem->mem + offset, *remote = far->target + at;
 	struct vt_comp comp;
 
-	rw_fill(read ? far->target : mem->mem,
-		read ? far->len : mem->len, len);
+	rw_fill(read ? far->target : mem->mem, read ? far->len : mem->len, len);
 	memset(read ? mem->mem : far->target, 0x5a, read ? mem->len : far->len);
-	KUNIT_ASSERT_EQ(test, rw_post(far, read, mem->sgt.sgl,
-				      mem->sgt.nents, offset, len, at,
+	KUNIT_ASSERT_EQ(test, rw_post(far, read, mem->sgt.sgl, mem->sgt.nents, offset, len, at,
 				      vt_ctx(7), FI_COMPLETION), 0);
 	comp = vt_done(test, far->pair.a.tx, vt_ctx(7));
 	KUNIT_EXPECT_EQ(test, comp.flags, rw_flags(read));
 	if (!read)
 		vt_ping(test, &far->pair.a, &far->pair.b);
-	KUNIT_EXPECT_TRUE_MSG(test, !memcmp(local, remote, len),
-			      "%zu bytes from %zu", len, offset);
+	KUNIT_EXPECT_TRUE_MSG(test, !memcmp(local, remote, len), "%zu bytes from %zu", len, offset);
 	if (read) {
 		KUNIT_EXPECT_EQ(test, local[-1], 0x5a);
 		KUNIT_EXPECT_EQ(test, local[len], 0x5a);
@@ -84,8 +81,7 @@ static void every_size_is_moved(struct kunit *test)
 
 	vt_far_open(test, &far, VT_LONG);
 	for (i = 0; i < ARRAY_SIZE(sizes); i++)
-		rw_one(test, &far, param->read, mem, 1 + i * 511, sizes[i],
-		       5 + i);
+		rw_one(test, &far, param->read, mem, 1 + i * 511, sizes[i], 5 + i);
 }
 
 static void rw_free_chunk(void *chunk)
@@ -94,22 +90,17 @@ static void rw_free_chunk(void *chunk)
 }
 
 /* A region in chunks, which devices with larger pages can register */
-static struct kvec *rw_chunks(struct kunit *test, struct vt_far *far,
-			      size_t count)
+static struct kvec *rw_chunks(struct kunit *test, struct vt_far *far, size_t count)
 {
-	struct kvec *chunks = kunit_kcalloc(test, count, sizeof(*chunks),
-					    GFP_KERNEL);
+	struct kvec *chunks = kunit_kcalloc(test, count, sizeof(*chunks), GFP_KERNEL);
 	void *chunk;
 	size_t i;
 
 	KUNIT_ASSERT_NOT_NULL(test, chunks);
 	for (i = 0; i < count; i++) {
-		chunk = (void *)__get_free_pages(GFP_KERNEL,
-						 get_order(VT_CHUNK));
+		chunk = (void *)__get_free_pages(GFP_KERNEL, get_order(VT_CHUNK));
 		KUNIT_ASSERT_NOT_NULL(test, chunk);
-		KUNIT_ASSERT_EQ(test,
-				kunit_add_action_or_reset(test, rw_free_chunk,
-							  chunk), 0);
+		KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, rw_free_chunk, chunk), 0);
 		chunks[i] = (struct kvec) { chunk, VT_CHUNK };
 	}
 	vt_close(test, &far->mr->fid);
@@ -139,17 +130,14 @@ static void a_big_list_is_moved_in_one_call(struct kunit *test)
 		memcpy(chunks[i].iov_base, mem->mem + i * VT_CHUNK, VT_CHUNK);
 	if (param->read)
 		memset(mem->mem, 0, mem->len);
-	KUNIT_ASSERT_EQ(test, rw_post(&far, param->read, mem->sgt.sgl,
-				      mem->sgt.nents, 0, mem->len, 0,
-				      vt_ctx(1), FI_COMPLETION), 0);
+	KUNIT_ASSERT_EQ(test, rw_post(&far, param->read, mem->sgt.sgl, mem->sgt.nents, 0, mem->len,
+				      0, vt_ctx(1), FI_COMPLETION), 0);
 	vt_done(test, far.pair.a.tx, vt_ctx(1));
 	if (!param->read)
 		vt_ping(test, &far.pair.a, &far.pair.b);
 	for (i = 0; i < count; i++)
-		KUNIT_EXPECT_TRUE_MSG(test,
-				      !memcmp(chunks[i].iov_base,
-					      mem->mem + i * VT_CHUNK,
-					      VT_CHUNK), "chunk %zu", i);
+		KUNIT_EXPECT_TRUE_MSG(test, !memcmp(chunks[i].iov_base, mem->mem + i * VT_CHUNK,
+						    VT_CHUNK), "chunk %zu", i);
 	KUNIT_EXPECT_EQ(test, *(u32 *)mem->mem, 2654435761U);
 	vt_close(test, &far.mr->fid);
 }
@@ -164,9 +152,8 @@ static void a_list_with_gaps_is_moved(struct kunit *test)
 	vt_far_open_for(test, &far, pieces);
 	vt_pieces_fill(pieces, param->read ? 0 : 5);
 	vt_fill(far.target, pieces->len, param->read ? 5 : 0);
-	KUNIT_ASSERT_EQ(test, rw_post(&far, param->read, pieces->sgl,
-				      VT_FAR_PIECES, 0, pieces->len, 0, vt_ctx(1),
-				      FI_COMPLETION), 0);
+	KUNIT_ASSERT_EQ(test, rw_post(&far, param->read, pieces->sgl, VT_FAR_PIECES, 0, pieces->len,
+				      0, vt_ctx(1), FI_COMPLETION), 0);
 	vt_done(test, far.pair.a.tx, vt_ctx(1));
 	vt_ping(test, &far.pair.a, &far.pair.b);
 	KUNIT_EXPECT_TRUE(test, vt_pieces_filled(pieces, 5));
@@ -207,9 +194,8 @@ static void several_moves_share_a_shallow_queue(struct kunit *test)
 	}
 	rw_fill(far.target, far.len, 99);
 	for (i = 0; i < VT_RW_OPS; i++) {
-		while ((ret = rw_post(&far, param->read, mem[i]->sgt.sgl,
-				      mem[i]->sgt.nents, 0, len, i * len,
-				      vt_ctx(i), FI_COMPLETION)) == -EAGAIN) {
+		while ((ret = rw_post(&far, param->read, mem[i]->sgt.sgl, mem[i]->sgt.nents, 0, len,
+				      i * len, vt_ctx(i), FI_COMPLETION)) == -EAGAIN) {
 			KUNIT_ASSERT_EQ(test, vt_wait(far.pair.a.tx, &comp), 1);
 			KUNIT_ASSERT_EQ(test, comp.err, 0);
 			seen |= BIT((unsigned long)comp.context);
@@ -224,8 +210,7 @@ static void several_moves_share_a_shallow_queue(struct kunit *test)
 	}
 	vt_ping(test, &far.pair.a, &far.pair.b);
 	for (i = 0; i < VT_RW_OPS; i++)
-		KUNIT_EXPECT_TRUE_MSG(test, !memcmp(mem[i]->mem,
-						    far.target + i * len, len),
+		KUNIT_EXPECT_TRUE_MSG(test, !memcmp(mem[i]->mem, far.target + i * len, len),
 				      "move %d", i);
 	vt_none(test, far.pair.a.tx);
 }
@@ -253,9 +238,8 @@ static void what_the_peer_refuses_fails_once(struct kunit *test)
 	struct vt_comp comp;
 
 	vt_far_open(test, &far, param->bytes);
-	KUNIT_ASSERT_EQ(test, rw_post(&far, param->read, mem->sgt.sgl,
-				      mem->sgt.nents, 0, VT_LONG, 0,
-				      vt_ctx(6), FI_COMPLETION), 0);
+	KUNIT_ASSERT_EQ(test, rw_post(&far, param->read, mem->sgt.sgl, mem->sgt.nents, 0, VT_LONG,
+				      0, vt_ctx(6), FI_COMPLETION), 0);
 	KUNIT_ASSERT_EQ(test, vt_wait(far.pair.a.tx, &comp), 1);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(6));
 	KUNIT_EXPECT_EQ(test, comp.flags, rw_flags(param->read));
@@ -266,9 +250,8 @@ static void what_the_peer_refuses_fails_once(struct kunit *test)
 	vt_event(test, far.pair.a.eq, FI_SHUTDOWN, NULL);
 	vt_event(test, far.pair.b.eq, FI_SHUTDOWN, NULL);
 	vt_none(test, far.pair.a.tx);
-	KUNIT_EXPECT_EQ(test, rw_post(&far, param->read, mem->sgt.sgl,
-				      mem->sgt.nents, 0, 1, 0, NULL, 0),
-			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, param->read, mem->sgt.sgl, mem->sgt.nents, 0, 1, 0,
+				      NULL, 0), -ESHUTDOWN);
 }
 
 static void post_all(struct kunit *test, struct vt_far *far, bool read)
@@ -278,9 +261,8 @@ static void post_all(struct kunit *test, struct vt_far *far, bool read)
 
 	for (i = 0; i < VT_RW_OPS; i++) {
 		mem = rw_mem(test, VT_LONG);
-		KUNIT_ASSERT_EQ(test, rw_post(far, read, mem->sgt.sgl,
-					      mem->sgt.nents, 0, VT_LONG, 0,
-					      vt_ctx(i), FI_COMPLETION), 0);
+		KUNIT_ASSERT_EQ(test, rw_post(far, read, mem->sgt.sgl, mem->sgt.nents, 0, VT_LONG,
+					      0, vt_ctx(i), FI_COMPLETION), 0);
 	}
 }
 
@@ -326,14 +308,12 @@ static void a_move_counts_as_one(struct kunit *test)
 	int i;
 
 	vt_far_serve(test, &far);
-	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr,
-					   &far.cntr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr, &far.cntr, NULL), 0);
 	vt_adopt(test, &far.cntr->fid);
 	vt_far_join(test, &far, VT_CHUNK);
 	for (i = 0; i < 4; i++) {
-		KUNIT_ASSERT_EQ(test, rw_post(&far, i % 2, mem->sgt.sgl,
-					      mem->sgt.nents, 0, VT_CHUNK, 0,
-					      vt_ctx(i), FI_COMPLETION), 0);
+		KUNIT_ASSERT_EQ(test, rw_post(&far, i % 2, mem->sgt.sgl, mem->sgt.nents, 0,
+					      VT_CHUNK, 0, vt_ctx(i), FI_COMPLETION), 0);
 		KUNIT_EXPECT_EQ(test, vt_cntr_wait(far.cntr, i + 1), 0);
 		vt_done(test, far.pair.a.tx, vt_ctx(i));
 	}
@@ -350,8 +330,7 @@ struct rw_request {
 	struct completion	finished;
 };
 
-static void rw_request_done(struct fi_done *done,
-			    const struct fi_done_entry *entry)
+static void rw_request_done(struct fi_done *done, const struct fi_done_entry *entry)
 {
 	struct rw_request *request =
 		container_of(done, struct rw_request, done);
@@ -380,8 +359,7 @@ static void a_callback_is_called_once(struct kunit *test)
 	rw_fill(far.target, far.len, 3);
 	request->done.done = rw_request_done;
 	init_completion(&request->finished);
-	KUNIT_ASSERT_EQ(test, rw_post(&far, true, mem->sgt.sgl,
-				      mem->sgt.nents, 0, VT_CHUNK, 0,
+	KUNIT_ASSERT_EQ(test, rw_post(&far, true, mem->sgt.sgl, mem->sgt.nents, 0, VT_CHUNK, 0,
 				      &request->done, FI_COMPLETION), 0);
 	KUNIT_ASSERT_TRUE(test, vt_completed(&request->finished));
 	vt_close(test, &far.pair.a.ep->fid);
@@ -404,8 +382,7 @@ static void a_polled_queue_moves_too(struct kunit *test)
 
 	vt_far_open(test, &far, VT_CHUNK);
 	rw_fill(far.target, far.len, 3);
-	KUNIT_ASSERT_EQ(test, rw_post(&far, true, mem->sgt.sgl,
-				      mem->sgt.nents, 0, VT_CHUNK, 0,
+	KUNIT_ASSERT_EQ(test, rw_post(&far, true, mem->sgt.sgl, mem->sgt.nents, 0, VT_CHUNK, 0,
 				      vt_ctx(1), FI_COMPLETION), 0);
 	vt_done(test, far.pair.a.tx, vt_ctx(1));
 	KUNIT_EXPECT_TRUE(test, !memcmp(mem->mem, far.target, VT_CHUNK));
@@ -423,10 +400,8 @@ static void a_silent_move_says_nothing(struct kunit *test)
 
 	vt_far_open(test, &far, VT_CHUNK);
 	for (i = 0; i < 8; i++) {
-		while ((ret = rw_post(&far, false, mem->sgt.sgl,
-				      mem->sgt.nents, 0, VT_CHUNK, 0,
-				      vt_ctx(1), i == 7 ? FI_COMPLETION :
-							    0)) == -EAGAIN)
+		while ((ret = rw_post(&far, false, mem->sgt.sgl, mem->sgt.nents, 0, VT_CHUNK, 0,
+				      vt_ctx(1), i == 7 ? FI_COMPLETION : 0)) == -EAGAIN)
 			cond_resched();
 		KUNIT_ASSERT_EQ(test, ret, 0);
 	}
@@ -439,14 +414,10 @@ static struct kunit_case rw_cases[] = {
 	KUNIT_CASE_PARAM(a_big_list_is_moved_in_one_call, rw_dir_gen_params),
 	KUNIT_CASE_PARAM(a_list_with_gaps_is_moved, rw_dir_gen_params),
 	KUNIT_CASE_PARAM(a_move_of_nothing_completes, rw_dir_gen_params),
-	KUNIT_CASE_PARAM(several_moves_share_a_shallow_queue,
-			 rw_dir_gen_params),
-	KUNIT_CASE_PARAM(what_the_peer_refuses_fails_once,
-			 rw_fault_gen_params),
-	KUNIT_CASE_PARAM(a_connection_that_ends_ends_each_move_once,
-			 rw_dir_gen_params),
-	KUNIT_CASE_PARAM(an_endpoint_closes_with_moves_in_flight,
-			 rw_dir_gen_params),
+	KUNIT_CASE_PARAM(several_moves_share_a_shallow_queue, rw_dir_gen_params),
+	KUNIT_CASE_PARAM(what_the_peer_refuses_fails_once, rw_fault_gen_params),
+	KUNIT_CASE_PARAM(a_connection_that_ends_ends_each_move_once, rw_dir_gen_params),
+	KUNIT_CASE_PARAM(an_endpoint_closes_with_moves_in_flight, rw_dir_gen_params),
 	KUNIT_CASE(a_move_counts_as_one),
 	KUNIT_CASE_PARAM(a_callback_is_called_once, rw_done_kind_gen_params),
 	KUNIT_CASE(a_polled_queue_moves_too),

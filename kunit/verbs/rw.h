@@ -19,8 +19,7 @@ struct rw_mem {
 
 struct rw_mem *rw_mem(struct kunit *test, size_t len);
 /* fi_readsgl() or fi_writesgl(), from @at in the region on */
-ssize_t rw_post(struct vt_far *far, bool read, struct scatterlist *sgl,
-		unsigned int nents, size_t offset, size_t len, u64 at,
-		void *context, u64 flags);
+ssize_t rw_post(struct vt_far *far, bool read, struct scatterlist *sgl, unsigned int nents,
+		size_t offset, size_t len, u64 at, void *context, u64 flags);
 
 #endif /* _KUNIT_VERBS_TEST_MOVE_H */

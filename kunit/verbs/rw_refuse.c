@@ -7,17 +7,15 @@
 #include <linux/sched.h>
 #include "rw.h"
 
-ssize_t rw_post(struct vt_far *far, bool read, struct scatterlist *sgl,
-		unsigned int nents, size_t offset, size_t len, u64 at,
-		void *context, u64 flags)
+ssize_t rw_post(struct vt_far *far, bool read, struct scatterlist *sgl, unsigned int nents,
+		size_t offset, size_t len, u64 at, void *context, u64 flags)
 {
 	u64 addr = vt_far_addr(far) + at, key = fi_mr_key(far->mr);
 
 	if (read)
 		return fi_readsgl(far->pair.a.ep, sgl, nents, offset, len, 0,
 				  addr, key, context, flags);
-	return fi_writesgl(far->pair.a.ep, sgl, nents, offset, len, 0, addr,
-			   key, context, flags);
+	return fi_writesgl(far->pair.a.ep, sgl, nents, offset, len, 0, addr, key, context, flags);
 }
 
 static void rw_free_table(void *sgt)
@@ -33,13 +31,10 @@ struct rw_mem *rw_mem(struct kunit *test, size_t len)
 
 	mem->len = PAGE_ALIGN(len);
 	mem->mem = vt_vmalloc(test, mem->len);
-	KUNIT_ASSERT_EQ(test, sg_alloc_table(&mem->sgt, mem->len / PAGE_SIZE,
-					     GFP_KERNEL), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, rw_free_table,
-							&mem->sgt), 0);
+	KUNIT_ASSERT_EQ(test, sg_alloc_table(&mem->sgt, mem->len / PAGE_SIZE, GFP_KERNEL), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, rw_free_table, &mem->sgt), 0);
 	for_each_sg(mem->sgt.sgl, sg, mem->sgt.orig_nents, i)
-		sg_set_page(sg, vmalloc_to_page(mem->mem + i * PAGE_SIZE),
-			    PAGE_SIZE, 0);
+		sg_set_page(sg, vmalloc_to_page(mem->mem + i * PAGE_SIZE), PAGE_SIZE, 0);
 	return mem;
 }
 
@@ -52,20 +47,15 @@ static void a_queue_without_room_is_not_waited_for(struct kunit *test)
 
 	vt_far_open(test, &far, VT_LONG);
 	for (i = 0; i < 6; i++)
-		KUNIT_ASSERT_EQ(test, fi_write(far.pair.a.ep, mem->mem, 1,
-					       NULL, 0, vt_far_addr(&far),
-					       fi_mr_key(far.mr), vt_ctx(i)),
-				0);
-	KUNIT_EXPECT_EQ(test, rw_post(&far, false, mem->sgt.sgl,
-				      mem->sgt.nents, 0, mem->len, 0, NULL,
-				      FI_COMPLETION), -EAGAIN);
-	KUNIT_ASSERT_EQ(test, rw_post(&far, false, mem->sgt.sgl,
-				      mem->sgt.nents, 0, 1, 0, vt_ctx(6),
+		KUNIT_ASSERT_EQ(test, fi_write(far.pair.a.ep, mem->mem, 1, NULL, 0,
+					       vt_far_addr(&far), fi_mr_key(far.mr), vt_ctx(i)), 0);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, false, mem->sgt.sgl, mem->sgt.nents, 0, mem->len, 0,
+				      NULL, FI_COMPLETION), -EAGAIN);
+	KUNIT_ASSERT_EQ(test, rw_post(&far, false, mem->sgt.sgl, mem->sgt.nents, 0, 1, 0, vt_ctx(6),
 				      FI_COMPLETION), 0);
 	for (i = 0; i < 7; i++)
 		vt_done(test, far.pair.a.tx, vt_ctx(i));
-	KUNIT_ASSERT_EQ(test, rw_post(&far, false, mem->sgt.sgl,
-				      mem->sgt.nents, 0, mem->len, 0,
+	KUNIT_ASSERT_EQ(test, rw_post(&far, false, mem->sgt.sgl, mem->sgt.nents, 0, mem->len, 0,
 				      vt_ctx(7), FI_COMPLETION), 0);
 	vt_done(test, far.pair.a.tx, vt_ctx(7));
 	vt_none(test, far.pair.a.tx);
@@ -82,21 +72,15 @@ static void bad_moves_are_refused(struct kunit *test)
 	vt_far_open(test, &far, 2 * PAGE_SIZE);
 	ep = far.pair.a.ep;
 	key = fi_mr_key(far.mr);
-	KUNIT_EXPECT_EQ(test, rw_post(&far, true, sgl, 2, 1, 2 * PAGE_SIZE, 0,
-				      NULL, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rw_post(&far, true, sgl, 1, 0, PAGE_SIZE + 1, 0,
-				      NULL, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rw_post(&far, true, sgl, 3, 0,
-				      2 * PAGE_SIZE + 1, 0, NULL, 0),
+	KUNIT_EXPECT_EQ(test, rw_post(&far, true, sgl, 2, 1, 2 * PAGE_SIZE, 0, NULL, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, true, sgl, 1, 0, PAGE_SIZE + 1, 0, NULL, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, true, sgl, 3, 0, 2 * PAGE_SIZE + 1, 0, NULL, 0),
 			-EINVAL);
-	KUNIT_EXPECT_EQ(test, rw_post(&far, true, sgl, 2, SIZE_MAX, 2, 0,
-				      NULL, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rw_post(&far, true, NULL, 0, 0, 1, 0, NULL, 0),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, true, sgl, 2, SIZE_MAX, 2, 0, NULL, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, true, NULL, 0, 0, 1, 0, NULL, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_readsgl(ep, sgl, 1, 0, 1, 0, 0,
 					 key | BIT_ULL(32), NULL, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, rw_post(&far, false, sgl, 2, 0, 1, 0, NULL,
-				      FI_MORE), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, false, sgl, 2, 0, 1, 0, NULL, FI_MORE), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, rw_post(&far, false, sgl, 2, 0, 1, 0, NULL,
 				      FI_INJECT), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, rw_post(&far, false, sgl, 2, 0, 1, 0, NULL,
@@ -107,8 +91,7 @@ static void bad_moves_are_refused(struct kunit *test)
 	if (!vt_is_iwarp(test))
 		vt_done(test, far.pair.a.tx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, fi_shutdown(ep, 0), 0);
-	KUNIT_EXPECT_EQ(test, rw_post(&far, true, sgl, 2, 0, 1, 0, NULL, 0),
-			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, true, sgl, 2, 0, 1, 0, NULL, 0), -ESHUTDOWN);
 	vt_none(test, far.pair.a.tx);
 }
 
@@ -123,17 +106,14 @@ static void an_endpoint_has_no_moves_by_default(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_getopt(&far.pair.a.ep->fid, FI_OPT_ENDPOINT,
 					FI_OPT_MAX_RW_OPS, &rw_ops, &len), 0);
 	KUNIT_EXPECT_EQ(test, rw_ops, 0);
-	KUNIT_EXPECT_EQ(test, rw_post(&far, true, mem->sgt.sgl, 1, 0, 1, 0,
-				      NULL, 0), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, rw_post(&far, false, mem->sgt.sgl, 1, 0, 1, 0,
-				      NULL, 0), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, true, mem->sgt.sgl, 1, 0, 1, 0, NULL, 0), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, rw_post(&far, false, mem->sgt.sgl, 1, 0, 1, 0, NULL, 0), -ENOSYS);
 	vt_none(test, far.pair.a.tx);
 }
 
 static int set_rw_ops(struct fid_ep *ep, size_t rw_ops)
 {
-	return fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RW_OPS, &rw_ops,
-			 sizeof(rw_ops));
+	return fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RW_OPS, &rw_ops, sizeof(rw_ops));
 }
 
 static void the_number_of_moves_is_checked(struct kunit *test)
@@ -186,8 +166,7 @@ static int rw_suite_init(struct kunit_suite *suite)
 	if (!ret)
 		ret = vt_shell("[ ! -e " COUNTS " ] || echo 0 >" COUNTS);
 	if (!ret)
-		ret = vt_shell(FAILSLAB
-			      "echo N >ignore-gfp-wait && echo 0 >verbose");
+		ret = vt_shell(FAILSLAB "echo N >ignore-gfp-wait && echo 0 >verbose");
 	return ret;
 }
 
@@ -195,8 +174,7 @@ static void rw_suite_exit(struct kunit_suite *suite)
 {
 	if (!IS_ENABLED(CONFIG_FAULT_INJECTION))
 		return;
-	vt_shell(FAILSLAB
-		"echo Y >ignore-gfp-wait && echo 2 >verbose");
+	vt_shell(FAILSLAB "echo Y >ignore-gfp-wait && echo 2 >verbose");
 	vt_shell("[ ! -e " COUNTED " ] || cat " COUNTED " >" COUNTS);
 }
 
@@ -240,8 +218,7 @@ static void a_move_short_of_memory_says_so(struct kunit *test)
 		left = rw_fail_left();
 		rw_fail_nth(0);
 		if (ret)
-			KUNIT_ASSERT_EQ_MSG(test, ret, -ENOMEM,
-					    "allocation %u", n);
+			KUNIT_ASSERT_EQ_MSG(test, ret, -ENOMEM, "allocation %u", n);
 		else
 			vt_done(test, far.pair.a.tx, vt_ctx(n));
 	}

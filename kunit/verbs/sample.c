@@ -50,8 +50,7 @@ static void vt_modprobe_work(struct work_struct *work)
 	run->env[0] = "HOME=/";
 	run->env[1] = "PATH=/sbin:/bin:/usr/sbin:/usr/bin";
 	run->args[0] = "/sbin/modprobe";
-	run->status = call_usermodehelper(run->args[0], run->args, run->env,
-					  UMH_WAIT_PROC);
+	run->status = call_usermodehelper(run->args[0], run->args, run->env, UMH_WAIT_PROC);
 	if (!run->status)
 		run->loaded = run->loads ? run->args[1] : NULL;
 }
@@ -181,9 +180,7 @@ static void the_rma_sample_reads_and_writes(struct kunit *test)
 
 	vt_open(test, AF_INET, NULL);
 	for (i = 0; i < ARRAY_SIZE(provs); i++) {
-		KUNIT_ASSERT_EQ(test,
-				vt_load_rma_sample(vt_of(test)->info->src_addr,
-						   provs[i]), 0);
+		KUNIT_ASSERT_EQ(test, vt_load_rma_sample(vt_of(test)->info->src_addr, provs[i]), 0);
 		KUNIT_EXPECT_EQ(test, vt_unload_sample(), 0);
 	}
 }
@@ -191,8 +188,7 @@ static void the_rma_sample_reads_and_writes(struct kunit *test)
 static void the_rma_sample_does_not_load_without_a_provider(struct kunit *test)
 {
 	vt_open(test, AF_INET, NULL);
-	KUNIT_EXPECT_NE(test, vt_load_rma_sample(vt_of(test)->info->src_addr,
-						 "prov=nosuch"), 0);
+	KUNIT_EXPECT_NE(test, vt_load_rma_sample(vt_of(test)->info->src_addr, "prov=nosuch"), 0);
 }
 
 #define PERF	"/sys/kernel/debug/kofi_perf"

@@ -375,8 +375,7 @@ static void a_list_of_any_length_is_saved(struct kunit *test)
 	vt_fill(mem->mem, mem->len, 7);
 	sg_init_table(sgl, ELEMS);
 	for (i = 0; i < ELEMS; i++)
-		sg_set_page(&sgl[i], vmalloc_to_page(mem->mem + i * len), len,
-			    i * len % PAGE_SIZE);
+		sg_set_page(&sgl[i], vmalloc_to_page(mem->mem + i * len), len, i * len % PAGE_SIZE);
 	KUNIT_ASSERT_EQ(test, fi_writesgl(st.pair.a.ep, sgl, ELEMS, 0, mem->len, 0,
 					  fi_mr_addr(st.mr), fi_mr_key(st.mr), vt_ctx(3),
 					  FI_COMPLETION), 0);

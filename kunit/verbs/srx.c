@@ -21,8 +21,7 @@ struct fid_ep *srx_open(struct kunit *test, struct fi_rx_attr *attr)
 {
 	struct fid_ep *srx;
 
-	KUNIT_ASSERT_EQ(test, fi_srx_context(vt_of(test)->domain, attr, &srx,
-					     vt_ctx(77)), 0);
+	KUNIT_ASSERT_EQ(test, fi_srx_context(vt_of(test)->domain, attr, &srx, vt_ctx(77)), 0);
 	vt_adopt(test, &srx->fid);
 	return srx;
 }
@@ -52,8 +51,7 @@ static u8 *srx_buf(const struct srx_set *set, unsigned long nr)
 
 void srx_post(struct kunit *test, struct srx_set *set, unsigned long nr)
 {
-	KUNIT_ASSERT_EQ(test, fi_recv(set->srx, srx_buf(set, nr), SRX_LEN, NULL,
-				      0, vt_ctx(nr)), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(set->srx, srx_buf(set, nr), SRX_LEN, NULL, 0, vt_ctx(nr)), 0);
 }
 
 void srx_post_all(struct kunit *test, struct srx_set *set)
@@ -92,8 +90,7 @@ static void srx_accept(struct kunit *test, struct vt_pair *pair, struct fi_info 
 	vt_event(test, pair->a.eq, FI_CONNECTED, NULL);
 }
 
-void srx_join(struct kunit *test, struct srx_set *set, int nr,
-	      const struct vt_kind *kind)
+void srx_join(struct kunit *test, struct srx_set *set, int nr, const struct vt_kind *kind)
 {
 	struct vt_pair *pair = &set->pairs[nr];
 
@@ -128,8 +125,7 @@ void srx_send(struct kunit *test, struct srx_set *set, int nr, u8 seed)
 }
 
 /* The next completion is a message of @seed; returns which receive has it */
-unsigned long srx_arrived(struct kunit *test, struct srx_set *set,
-			  struct vt_cq *cq, u8 seed)
+unsigned long srx_arrived(struct kunit *test, struct srx_set *set, struct vt_cq *cq, u8 seed)
 {
 	struct vt_comp comp;
 	unsigned long nr;
@@ -184,8 +180,7 @@ static void completions_come_where_the_endpoint_is_bound(struct kunit *test)
 	for (i = 0; i < SRX_PAIRS; i++) {
 		/* The last one has one queue for both directions */
 		if (i < SRX_PAIRS - 1)
-			set.pairs[i].b.rx = vt_cq(test, &srx_kinds[i],
-						  SRX_DEPTH);
+			set.pairs[i].b.rx = vt_cq(test, &srx_kinds[i], SRX_DEPTH);
 		srx_join(test, &set, i, &vt_default_kind);
 	}
 	for (i = SRX_PAIRS - 1; i >= 0; i--)
@@ -228,8 +223,7 @@ static void counters_count_what_their_endpoint_receives(struct kunit *test)
 	srx_serve(test, &set);
 	srx_post_all(test, &set);
 	for (i = 0; i < 2; i++) {
-		KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr,
-						   &cntr[i], NULL), 0);
+		KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr, &cntr[i], NULL), 0);
 		vt_adopt(test, &cntr[i]->fid);
 		set.pairs[i].b.cntrs[0] = (struct tb_cntr) { cntr[i], FI_RECV };
 		srx_join(test, &set, i, &vt_default_kind);
@@ -300,8 +294,7 @@ struct srx_request {
 	struct completion	called;
 };
 
-static void srx_request_done(struct fi_done *done,
-			     const struct fi_done_entry *entry)
+static void srx_request_done(struct fi_done *done, const struct fi_done_entry *entry)
 {
 	struct srx_request *request =
 		container_of(done, struct srx_request, done);
@@ -344,8 +337,7 @@ static void remote_cq_data_take_a_shared_receive(struct kunit *test)
 	srx_serve(test, &set);
 	srx_post_all(test, &set);
 	srx_join(test, &set, 0, &vt_default_kind);
-	ret = fi_senddata(set.pairs[0].a.ep, out, 8, NULL, 0x1234, 0,
-			  vt_ctx(1));
+	ret = fi_senddata(set.pairs[0].a.ep, out, 8, NULL, 0x1234, 0, vt_ctx(1));
 	if (!vt_of(test)->info->domain_attr->cq_data_size) {
 		KUNIT_EXPECT_EQ(test, ret, -ENOSYS);
 		return;
@@ -379,8 +371,7 @@ static void a_write_with_data_takes_a_shared_receive(struct kunit *test)
 	}
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	comp = vt_done(test, set.pairs[0].b.rx, vt_ctx(0));
-	KUNIT_EXPECT_EQ(test, comp.flags,
-			FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA);
+	KUNIT_EXPECT_EQ(test, comp.flags, FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA);
 	KUNIT_EXPECT_EQ(test, comp.data, 0x5678);
 	KUNIT_EXPECT_TRUE(test, vt_filled(target, 8, 1));
 	KUNIT_EXPECT_NULL(test, memchr_inv(srx_buf(&set, 0), 0, SRX_LEN));
@@ -409,8 +400,7 @@ static void lists_of_every_kind_are_received_into(struct kunit *test)
 	bvec_set_page(&bvec, virt_to_page(srx_buf(&set, 1)), SRX_LEN,
 		      offset_in_page(srx_buf(&set, 1)));
 
-	KUNIT_EXPECT_EQ(test, fi_recvv(set.srx, iov, NULL, 3, 0, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recvv(set.srx, iov, NULL, 3, 0, NULL), -EINVAL);
 	KUNIT_ASSERT_EQ(test, fi_recvv(set.srx, iov, NULL, 2, 0, vt_ctx(0)), 0);
 	KUNIT_ASSERT_EQ(test, fi_recvmsg(set.srx, &msg, 0), 0);
 	srx_send(test, &set, 0, 1);
@@ -579,8 +569,7 @@ static void receives_vanish_with_their_context(struct kunit *test)
 }
 
 static struct kunit_case srx_cases[] = {
-	KUNIT_CASE_PARAM(messages_land_whichever_endpoint_they_are_for,
-			 srx_kind_gen_params),
+	KUNIT_CASE_PARAM(messages_land_whichever_endpoint_they_are_for, srx_kind_gen_params),
 	KUNIT_CASE(completions_come_where_the_endpoint_is_bound),
 	KUNIT_CASE(an_endpoint_that_connects_shares_as_well),
 	KUNIT_CASE(counters_count_what_their_endpoint_receives),
@@ -593,12 +582,9 @@ static struct kunit_case srx_cases[] = {
 	KUNIT_CASE(a_full_context_says_so),
 	KUNIT_CASE(a_message_without_receive_waits_or_ends_its_connection),
 	KUNIT_CASE(a_message_too_long_is_an_error_of_its_endpoint),
-	KUNIT_CASE_PARAM(receives_stay_when_an_endpoint_goes,
-			 srx_kind_gen_params),
-	KUNIT_CASE_PARAM(unread_completions_give_their_slots_back,
-			 srx_kind_gen_params),
-	KUNIT_CASE_PARAM(an_endpoint_may_go_in_the_middle_of_traffic,
-			 srx_kind_gen_params),
+	KUNIT_CASE_PARAM(receives_stay_when_an_endpoint_goes, srx_kind_gen_params),
+	KUNIT_CASE_PARAM(unread_completions_give_their_slots_back, srx_kind_gen_params),
+	KUNIT_CASE_PARAM(an_endpoint_may_go_in_the_middle_of_traffic, srx_kind_gen_params),
 	KUNIT_CASE(receives_vanish_with_their_context),
 	{}
 };

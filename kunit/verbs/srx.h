@@ -39,10 +39,8 @@ void srx_serve(struct kunit *test, struct srx_set *set);
 void srx_post(struct kunit *test, struct srx_set *set, unsigned long nr);
 void srx_post_all(struct kunit *test, struct srx_set *set);
 unsigned long srx_post_rest(struct kunit *test, struct srx_set *set);
-void srx_join(struct kunit *test, struct srx_set *set, int nr,
-	      const struct vt_kind *kind);
+void srx_join(struct kunit *test, struct srx_set *set, int nr, const struct vt_kind *kind);
 void srx_send(struct kunit *test, struct srx_set *set, int nr, u8 seed);
-unsigned long srx_arrived(struct kunit *test, struct srx_set *set,
-			  struct vt_cq *cq, u8 seed);
+unsigned long srx_arrived(struct kunit *test, struct srx_set *set, struct vt_cq *cq, u8 seed);
 
 #endif /* _KUNIT_VERBS_TEST_SRX_H */

@@ -27,14 +27,12 @@ static void what_a_context_uses_cannot_be_closed(struct kunit *test)
 	vt_close(test, &set.eq->fid);
 }
 
-static struct fid_ep *srx_bare_ep(struct kunit *test, struct srx_set *set,
-				  struct vt_cq *cq)
+static struct fid_ep *srx_bare_ep(struct kunit *test, struct srx_set *set, struct vt_cq *cq)
 {
 	struct fid_ep *ep = vt_ep(test, vt_of(test)->info);
 
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &set->eq->fid, 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &cq->cq->fid,
-					 FI_TRANSMIT | FI_RECV), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &cq->cq->fid, FI_TRANSMIT | FI_RECV), 0);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &set->srx->fid, 0), 0);
 	return ep;
 }
@@ -62,8 +60,7 @@ static void a_queue_has_room_for_the_context_once(struct kunit *test)
 	vt_close(test, &ep[2]->fid);
 	plain = vt_ep(test, srx_plain(test));
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(plain, &set.eq->fid, 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(plain, &cq->cq->fid,
-					 FI_TRANSMIT | FI_RECV), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(plain, &cq->cq->fid, FI_TRANSMIT | FI_RECV), 0);
 	KUNIT_EXPECT_EQ(test, fi_enable(plain), 0);
 }
 
@@ -95,30 +92,25 @@ static void sharing_has_to_be_asked_for(struct kunit *test)
 
 	srx_serve(test, &set);
 	cq = vt_cq(test, &vt_default_kind, SRX_TX + SRX_DEPTH);
-	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt->domain, &cntr_attr, &cntr, NULL),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt->domain, &cntr_attr, &cntr, NULL), 0);
 	vt_adopt(test, &cntr->fid);
 	KUNIT_ASSERT_EQ(test, fi_domain(vt->fabric, vt->info, &other, NULL), 0);
 	vt_adopt(test, &other->fid);
-	KUNIT_ASSERT_EQ(test, fi_srx_context(other, vt->info->rx_attr, &far,
-					     NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_srx_context(other, vt->info->rx_attr, &far, NULL), 0);
 	vt_adopt(test, &far->fid);
 
 	ep = vt_ep(test, srx_plain(test));
 	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &set.srx->fid, 0), -EINVAL);
 	ep = vt_ep(test, vt->info);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &set.eq->fid, 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &cq->cq->fid,
-					 FI_TRANSMIT | FI_RECV), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &cq->cq->fid, FI_TRANSMIT | FI_RECV), 0);
 	KUNIT_EXPECT_EQ(test, fi_enable(ep), -FI_ENORX);
 	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &far->fid, 0), -FI_EDOMAIN);
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &set.srx->fid, FI_RECV),
-			-FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &set.srx->fid, FI_RECV), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &set.srx->fid, 0), 0);
 	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &set.srx->fid, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_enable(ep), 0);
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &cntr->fid, FI_RECV),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &cntr->fid, FI_RECV), -FI_EOPBADSTATE);
 }
 
 static void the_endpoint_has_no_receives_of_its_own(struct kunit *test)
@@ -146,21 +138,16 @@ static void a_context_only_receives(struct kunit *test)
 
 	srx_serve(test, &set);
 	KUNIT_EXPECT_EQ(test, fi_send(set.srx, buf, 8, NULL, 0, NULL), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_sendv(set.srx, &iov, NULL, 1, 0, NULL),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_sendv(set.srx, &iov, NULL, 1, 0, NULL), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_sendmsg(set.srx, &msg, 0), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_inject(set.srx, buf, 8, 0), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_senddata(set.srx, buf, 8, NULL, 0, 0, NULL),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_senddata(set.srx, buf, 8, NULL, 0, 0, NULL), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_injectdata(set.srx, buf, 8, 0, 0), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_cancel(&set.srx->fid, NULL), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_enable(set.srx), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_recvmsg(set.srx, &msg, FI_MULTI_RECV),
-			-FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, fi_recvv(set.srx, &wild, NULL, 1, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_recv(set.srx, buf, SIZE_MAX, NULL, 0, NULL),
-			-EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, fi_recvmsg(set.srx, &msg, FI_MULTI_RECV), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_recvv(set.srx, &wild, NULL, 1, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recv(set.srx, buf, SIZE_MAX, NULL, 0, NULL), -EMSGSIZE);
 	KUNIT_EXPECT_EQ(test, srx_post_rest(test, &set), SRX_DEPTH);
 }
 
@@ -185,8 +172,7 @@ static void a_context_beyond_the_device_is_refused(struct kunit *test)
 	struct fid_ep *srx;
 
 	vt_open(test, AF_INET, srx_hints(test));
-	KUNIT_EXPECT_EQ(test, fi_srx_context(vt_of(test)->domain, &attr, &srx,
-					     NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_srx_context(vt_of(test)->domain, &attr, &srx, NULL), -EINVAL);
 }
 
 static void a_context_has_defaults(struct kunit *test)
@@ -212,26 +198,22 @@ static void a_result_says_what_can_be_shared(struct kunit *test)
 	vt_open(test, AF_INET, hints);
 	info = vt_of(test)->info;
 	KUNIT_EXPECT_EQ(test, info->ep_attr->rx_ctx_cnt, FI_SHARED_CONTEXT);
-	KUNIT_EXPECT_EQ(test, info->domain_attr->max_ep_srx_ctx,
-			info->domain_attr->ep_cnt);
+	KUNIT_EXPECT_EQ(test, info->domain_attr->max_ep_srx_ctx, info->domain_attr->ep_cnt);
 	KUNIT_EXPECT_EQ(test, info->rx_attr->size, SRX_DEPTH);
 
 	/* As deep as there is, and no deeper */
 	hints->rx_attr->size = 0;
 	KUNIT_ASSERT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info), 0);
 	hints->rx_attr->size = info->rx_attr->size;
-	KUNIT_ASSERT_EQ(test, fi_srx_context(vt_of(test)->domain, info->rx_attr,
-					     &srx, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_srx_context(vt_of(test)->domain, info->rx_attr, &srx, NULL), 0);
 	vt_adopt(test, &srx->fid);
 	hints->rx_attr->size = SIZE_MAX;
-	KUNIT_EXPECT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info),
-			-ENODATA);
+	KUNIT_EXPECT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info), -ENODATA);
 }
 
 static int srx_arm(struct srx_set *set, size_t limit)
 {
-	return fi_setopt(&set->srx->fid, FI_OPT_ENDPOINT, FI_OPT_SRX_LIMIT,
-			 &limit, sizeof(limit));
+	return fi_setopt(&set->srx->fid, FI_OPT_ENDPOINT, FI_OPT_SRX_LIMIT, &limit, sizeof(limit));
 }
 
 static size_t srx_armed(struct kunit *test, struct srx_set *set)
@@ -342,22 +324,18 @@ static void bad_limits_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, srx_arm(&set, SIZE_MAX), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_SRX_LIMIT,
 					&limit, 4), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT,
-					FI_OPT_CM_DATA_RAW, &limit,
+	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_RAW, &limit,
 					sizeof(limit)), -ENOPROTOOPT);
 	KUNIT_EXPECT_EQ(test, fi_setopt(fid, 1, FI_OPT_SRX_LIMIT, &limit,
 					sizeof(limit)), -ENOPROTOOPT);
 	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_SRX_LIMIT,
 					&limit, &len), -FI_ETOOSMALL);
 	KUNIT_EXPECT_EQ(test, len, sizeof(limit));
-	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT,
-					FI_OPT_MAX_MSG_SIZE, &limit, &len),
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_MAX_MSG_SIZE, &limit, &len),
 			-ENOPROTOOPT);
-	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT,
-					FI_OPT_CM_DATA_SIZE, &limit, &len),
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &limit, &len),
 			-ENOPROTOOPT);
-	KUNIT_EXPECT_EQ(test, fi_getopt(fid, 1, FI_OPT_SRX_LIMIT, &limit, &len),
-			-ENOPROTOOPT);
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, 1, FI_OPT_SRX_LIMIT, &limit, &len), -ENOPROTOOPT);
 	KUNIT_EXPECT_EQ(test, srx_armed(test, &set), 0);
 	KUNIT_EXPECT_EQ(test, srx_arm(&set, SRX_DEPTH), 0);
 }
@@ -391,8 +369,7 @@ static struct kunit_case srx_open_cases[] = {
 	KUNIT_CASE(sharing_has_to_be_asked_for),
 	KUNIT_CASE(the_endpoint_has_no_receives_of_its_own),
 	KUNIT_CASE(a_context_only_receives),
-	KUNIT_CASE_PARAM(a_context_beyond_the_device_is_refused,
-			 srx_attr_case_gen_params),
+	KUNIT_CASE_PARAM(a_context_beyond_the_device_is_refused, srx_attr_case_gen_params),
 	KUNIT_CASE(a_context_has_defaults),
 	KUNIT_CASE(a_result_says_what_can_be_shared),
 	KUNIT_CASE(the_limit_is_told_once),

@@ -65,13 +65,11 @@ static void unknown_classes_are_not_found(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(vt_unknown); i++) {
 		hints->tx_attr->tclass = vt_unknown[i];
 		hints->domain_attr->tclass = FI_TC_UNSPEC;
-		KUNIT_EXPECT_EQ_MSG(test, vt_getinfo(test, NULL, 0, 0, hints,
-						     &info), -ENODATA,
+		KUNIT_EXPECT_EQ_MSG(test, vt_getinfo(test, NULL, 0, 0, hints, &info), -ENODATA,
 				    "tx class %#x", vt_unknown[i]);
 		hints->tx_attr->tclass = FI_TC_UNSPEC;
 		hints->domain_attr->tclass = vt_unknown[i];
-		KUNIT_EXPECT_EQ_MSG(test, vt_getinfo(test, NULL, 0, 0, hints,
-						     &info), -ENODATA,
+		KUNIT_EXPECT_EQ_MSG(test, vt_getinfo(test, NULL, 0, 0, hints, &info), -ENODATA,
 				    "domain class %#x", vt_unknown[i]);
 	}
 }
@@ -87,21 +85,18 @@ static void unknown_classes_open_nothing(struct kunit *test)
 	info = vt_dup(test, vt_of(test)->info);
 	for (i = 0; i < ARRAY_SIZE(vt_unknown); i++) {
 		info->tx_attr->tclass = vt_unknown[i];
-		KUNIT_EXPECT_EQ_MSG(test, fi_endpoint(vt_of(test)->domain, info,
-						      &ep, NULL), -EINVAL,
-				    "tx class %#x", vt_unknown[i]);
+		KUNIT_EXPECT_EQ_MSG(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
+				    -EINVAL, "tx class %#x", vt_unknown[i]);
 		info->tx_attr->tclass = FI_TC_UNSPEC;
 		info->domain_attr->tclass = vt_unknown[i];
-		KUNIT_EXPECT_EQ_MSG(test, fi_domain(vt_of(test)->fabric, info,
-						    &domain, NULL), -EINVAL,
-				    "domain class %#x", vt_unknown[i]);
+		KUNIT_EXPECT_EQ_MSG(test, fi_domain(vt_of(test)->fabric, info, &domain, NULL),
+				    -EINVAL, "domain class %#x", vt_unknown[i]);
 		info->domain_attr->tclass = FI_TC_UNSPEC;
 	}
 }
 
 /* Asks for a connection of that class; returns the request's info */
-static struct fi_info *request(struct kunit *test, struct vt_end *end,
-			       u32 tclass)
+static struct fi_info *request(struct kunit *test, struct vt_end *end, u32 tclass)
 {
 	struct fi_info *info = vt_dup(test, vt_of(test)->info);
 
@@ -119,10 +114,8 @@ static void peers_see_the_class_of_the_endpoint(struct kunit *test)
 
 	vt_serve(test, AF_INET, NULL);
 	info = request(test, &end, class->tclass);
-	KUNIT_EXPECT_EQ(test, info->tx_attr->tclass,
-			seen_as(info, class->dscp));
-	KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL, 0),
-			0);
+	KUNIT_EXPECT_EQ(test, info->tx_attr->tclass, seen_as(info, class->dscp));
+	KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL, 0), 0);
 }
 
 static void endpoints_without_a_class_have_that_of_the_domain(struct kunit *test)
@@ -134,12 +127,10 @@ static void endpoints_without_a_class_have_that_of_the_domain(struct kunit *test
 	vt_serve(test, AF_INET6, hints);
 	info = request(test, &none, FI_TC_UNSPEC);
 	KUNIT_EXPECT_EQ(test, info->tx_attr->tclass, seen_as(info, 10));
-	KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL, 0),
-			0);
+	KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL, 0), 0);
 	info = request(test, &own, FI_TC_LOW_LATENCY);
 	KUNIT_EXPECT_EQ(test, info->tx_attr->tclass, seen_as(info, 46));
-	KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL, 0),
-			0);
+	KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL, 0), 0);
 }
 
 /* Both directions have the class of the side that connects */
@@ -155,8 +146,7 @@ static void an_accepting_endpoint_can_only_agree(struct kunit *test)
 	told = info->tx_attr->tclass;
 	info->tx_attr->tclass = FI_TC_BULK_DATA;
 	if (told)
-		KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info,
-						  &ep, NULL), -EINVAL);
+		KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL), -EINVAL);
 	info->tx_attr->tclass = FI_TC_LOW_LATENCY;
 	vt_end_open(test, &pair.b, info, &vt_default_kind);
 	vt_accept(test, &pair.b, NULL, 0);
@@ -169,8 +159,7 @@ static struct kunit_case vt_tclass_cases[] = {
 	KUNIT_CASE_PARAM(all_known_classes_are_found, vt_class_gen_params),
 	KUNIT_CASE(unknown_classes_are_not_found),
 	KUNIT_CASE(unknown_classes_open_nothing),
-	KUNIT_CASE_PARAM(peers_see_the_class_of_the_endpoint,
-			 vt_class_gen_params),
+	KUNIT_CASE_PARAM(peers_see_the_class_of_the_endpoint, vt_class_gen_params),
 	KUNIT_CASE(endpoints_without_a_class_have_that_of_the_domain),
 	KUNIT_CASE(an_accepting_endpoint_can_only_agree),
 	{}

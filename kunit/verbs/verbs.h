@@ -50,8 +50,7 @@ struct fi_info *vt_rma_hints(struct kunit *test);
 int vt_getinfo(struct kunit *test, const char *node, int service, u64 flags,
 	       const struct fi_info *hints, struct fi_info **info);
 bool vt_is_global(const struct fi_info *info);
-struct fi_info *vt_local(struct kunit *test, int family,
-			 const struct fi_info *hints);
+struct fi_info *vt_local(struct kunit *test, int family, const struct fi_info *hints);
 void vt_open(struct kunit *test, int family, const struct fi_info *hints);
 /* vt_open() and vt_listen() */
 void vt_serve(struct kunit *test, int family, const struct fi_info *hints);
@@ -93,7 +92,6 @@ static inline bool vt_is_iwarp(struct kunit *test)
 u64 vt_senddata(struct kunit *test, struct vt_end *end, void *buf, size_t len,
 		u64 data, void *context);
 /* The operation of @context was a send or write that the peer does not take */
-void vt_not_taken(struct kunit *test, struct vt_end *end, void *context,
-		  int err);
+void vt_not_taken(struct kunit *test, struct vt_end *end, void *context, int err);
 
 #endif /* _KUNIT_VERBS_TEST_H */

@@ -16,8 +16,7 @@ static const struct fi_reason *vt_why(struct kunit *test, const char *node,
 
 	reasons = kunit_kcalloc(test, ROOM, sizeof(*reasons), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, reasons);
-	KUNIT_ASSERT_GE(test, fi_getinfo_why(VT_API, node, 1, flags, hints,
-					     reasons, ROOM), 1);
+	KUNIT_ASSERT_GE(test, fi_getinfo_why(VT_API, node, 1, flags, hints, reasons, ROOM), 1);
 	KUNIT_EXPECT_STREQ(test, reasons->prov_name, "verbs");
 	return reasons;
 }
@@ -32,8 +31,7 @@ static void rma_without_modes_names_mr_mode(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, hints);
 	vt_free_later(test, hints);
 	hints->caps = FI_MSG | FI_RMA;
-	KUNIT_ASSERT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &none),
-			-ENODATA);
+	KUNIT_ASSERT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &none), -ENODATA);
 
 	reason = vt_why(test, NULL, 0, hints);
 
@@ -52,8 +50,7 @@ static void address_that_is_not_local_is_named(struct kunit *test)
 	reason = vt_why(test, "192.0.2.1", FI_SOURCE, vt_hints(test));
 
 	KUNIT_EXPECT_EQ(test, reason->kind, FI_REASON_PROVIDER);
-	KUNIT_EXPECT_TRUE(test, strstarts(reason->text,
-					  "192.0.2.1: no local address"));
+	KUNIT_EXPECT_TRUE(test, strstarts(reason->text, "192.0.2.1: no local address"));
 }
 
 static void peer_without_a_route_is_named(struct kunit *test)
@@ -63,8 +60,7 @@ static void peer_without_a_route_is_named(struct kunit *test)
 	reason = vt_why(test, "192.0.2.1", 0, vt_hints(test));
 
 	KUNIT_EXPECT_EQ(test, reason->kind, FI_REASON_PROVIDER);
-	KUNIT_EXPECT_STREQ(test, reason->text,
-			   "192.0.2.1: no RDMA device reaches this address");
+	KUNIT_EXPECT_STREQ(test, reason->text, "192.0.2.1: no RDMA device reaches this address");
 }
 
 static struct kunit_case vt_why_cases[] = {
