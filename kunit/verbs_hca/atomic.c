@@ -19,8 +19,7 @@ static struct fi_info *atomic_hints(struct kunit *test)
 	return hints;
 }
 
-static void atomic_serve(struct kunit *test, const struct fakehca_attr *attr,
-			 struct vt_pair *pair)
+static void atomic_serve(struct kunit *test, const struct fakehca_attr *attr, struct vt_pair *pair)
 {
 	hm_serve(test, attr);
 	ht_join(test, pair);
@@ -41,17 +40,14 @@ static void a_device_that_takes_atomics_has_them(struct kunit *test)
 	atomic_serve(test, &attr, &pair);
 	KUNIT_EXPECT_EQ(test, ht_getinfo(test, atomic_hints(test), &info), 0);
 	KUNIT_ASSERT_EQ(test, hm_reg(test, target, 64, &mr), 0);
-	KUNIT_ASSERT_EQ(test, fi_fetch_atomic(pair.a.ep, &one, 1, NULL, old,
-					      NULL, 0, (uintptr_t)target,
-					      fi_mr_key(mr), FI_UINT64, FI_SUM,
+	KUNIT_ASSERT_EQ(test, fi_fetch_atomic(pair.a.ep, &one, 1, NULL, old, NULL, 0,
+					      (uintptr_t)target, fi_mr_key(mr), FI_UINT64, FI_SUM,
 					      vt_ctx(1)), 0);
 	vt_done(test, pair.a.tx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, *old, 0);
 	KUNIT_EXPECT_EQ(test, *target, 1);
-	KUNIT_ASSERT_EQ(test, fi_compare_atomic(pair.a.ep, &two, 1, NULL, &one,
-						NULL, old, NULL, 0,
-						(uintptr_t)target,
-						fi_mr_key(mr), FI_UINT64,
+	KUNIT_ASSERT_EQ(test, fi_compare_atomic(pair.a.ep, &two, 1, NULL, &one, NULL, old, NULL, 0,
+						(uintptr_t)target, fi_mr_key(mr), FI_UINT64,
 						FI_CSWAP, vt_ctx(2)), 0);
 	vt_done(test, pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, *old, 1);
@@ -67,18 +63,15 @@ static void expect_no_atomics(struct kunit *test, const struct fakehca_attr *att
 	struct fid_mr *mr;
 
 	atomic_serve(test, attr, &pair);
-	KUNIT_EXPECT_EQ(test, ht_getinfo(test, atomic_hints(test), &info),
-			-ENODATA);
+	KUNIT_EXPECT_EQ(test, ht_getinfo(test, atomic_hints(test), &info), -ENODATA);
 	KUNIT_EXPECT_FALSE(test, vt_of(test)->info->caps & FI_ATOMIC);
 	KUNIT_ASSERT_EQ(test, hm_reg(test, target, 64, &mr), 0);
-	KUNIT_EXPECT_EQ(test, fi_fetch_atomic(pair.a.ep, &one, 1, NULL, own,
-					      NULL, 0, (uintptr_t)target,
-					      fi_mr_key(mr), FI_UINT64, FI_SUM,
+	KUNIT_EXPECT_EQ(test, fi_fetch_atomic(pair.a.ep, &one, 1, NULL, own, NULL, 0,
+					      (uintptr_t)target, fi_mr_key(mr), FI_UINT64, FI_SUM,
 					      vt_ctx(1)), -ENOSYS);
 	*own = 7;
-	KUNIT_ASSERT_EQ(test, fi_write(pair.a.ep, own, sizeof(*own), NULL, 0,
-				       (uintptr_t)target, fi_mr_key(mr),
-				       vt_ctx(2)), 0);
+	KUNIT_ASSERT_EQ(test, fi_write(pair.a.ep, own, sizeof(*own), NULL, 0, (uintptr_t)target,
+				       fi_mr_key(mr), vt_ctx(2)), 0);
 	vt_done(test, pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, *target, 7);
 }
@@ -140,8 +133,7 @@ static struct kunit_case hca_atomic_cases[] = {
 	KUNIT_CASE(a_device_that_takes_atomics_has_them),
 	KUNIT_CASE(atomics_that_are_refused_are_not_offered),
 	KUNIT_CASE(atomics_that_cannot_be_registered_are_not_offered),
-	KUNIT_CASE_PARAM(what_cannot_be_tried_is_not_offered,
-			 atomic_failure_gen_params),
+	KUNIT_CASE_PARAM(what_cannot_be_tried_is_not_offered, atomic_failure_gen_params),
 	{}
 };
 

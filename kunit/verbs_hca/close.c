@@ -222,8 +222,7 @@ static struct fid_mr *closer_mr_ep(struct kunit *test, struct vt_pair *pair)
 }
 
 /* A connection, and a region of a's endpoint, which @closer closes */
-static struct fid_mr *closer_begin(struct kunit *test, struct closer *closer,
-				   struct vt_pair *pair)
+static struct fid_mr *closer_begin(struct kunit *test, struct closer *closer, struct vt_pair *pair)
 {
 	struct fid_mr *mr;
 

@@ -60,14 +60,12 @@ struct vt_comp ht_failed(struct kunit *test, struct vt_cq *cq, int err)
 {
 	struct vt_comp comp = vt_failed(test, cq);
 
-	KUNIT_ASSERT_EQ_MSG(test, comp.err, err, "operation %lu: %s",
-			    (unsigned long)comp.context,
+	KUNIT_ASSERT_EQ_MSG(test, comp.err, err, "operation %lu: %s", (unsigned long)comp.context,
 			    fi_cq_strerror(cq->cq, comp.prov_errno, NULL, NULL, 0));
 	return comp;
 }
 
-void ht_each_once(struct kunit *test, struct vt_cq *cq, unsigned long count,
-		  int err)
+void ht_each_once(struct kunit *test, struct vt_cq *cq, unsigned long count, int err)
 {
 	unsigned long *seen = bitmap_zalloc(count + 1, GFP_KERNEL);
 	struct vt_comp comp = {};
@@ -80,8 +78,7 @@ void ht_each_once(struct kunit *test, struct vt_cq *cq, unsigned long count,
 		KUNIT_EXPECT_EQ(test, comp.err, err);
 		nr = (unsigned long)comp.context;
 		if (nr < 1 || nr > count || test_and_set_bit(nr, seen))
-			KUNIT_FAIL(test, "completion of %lu, unknown or again",
-				   nr);
+			KUNIT_FAIL(test, "completion of %lu, unknown or again", nr);
 	}
 	bitmap_free(seen);
 	KUNIT_EXPECT_EQ(test, i, count);

@@ -64,8 +64,7 @@ static struct ctx *the_ctx;
 
 static void ctx_called(struct ctx *ctx)
 {
-	if (atomic_inc_return(&ctx->running) != 1 ||
-	    in_task() != ctx->wants_task)
+	if (atomic_inc_return(&ctx->running) != 1 || in_task() != ctx->wants_task)
 		atomic_inc(&ctx->wrong);
 	/* Somebody else has the time to call, too */
 	udelay(9);
@@ -126,9 +125,8 @@ static struct ctx *ctx_open(struct kunit *test)
 	info->tx_attr->size = CTX_DEPTH;
 	info->rx_attr->size = CTX_DEPTH;
 	ht_end_open(test, &ctx->pair.a, info);
-	KUNIT_ASSERT_EQ(test, fi_setopt(&ctx->pair.a.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_CALLBACKS, &ctx_callbacks,
-					sizeof(ctx_callbacks)), 0);
+	KUNIT_ASSERT_EQ(test, fi_setopt(&ctx->pair.a.ep->fid, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS,
+					&ctx_callbacks, sizeof(ctx_callbacks)), 0);
 	ht_join(test, &ctx->pair);
 	ctx->far = hm_pages(test);
 	KUNIT_ASSERT_EQ(test, hm_reg(test, ctx->far, PAGE_SIZE, &ctx->mr), 0);
@@ -227,8 +225,7 @@ static void a_removal_is_called_in_context(struct kunit *test)
 	fakehca_remove_begin(ht_of(test)->hca);
 	ctx_await(test, ctx, CTX_DEPTH);
 	fakehca_release(ht_of(test)->hca);
-	KUNIT_EXPECT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca,
-						    HT_PATIENCE_MS));
+	KUNIT_EXPECT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca, HT_PATIENCE_MS));
 }
 
 /*
@@ -266,9 +263,8 @@ static void a_partial_operation_is_called_in_context(struct kunit *test)
 		iov[i] = (struct kvec) { ctx->buf + 2 * i * CTX_LEN, CTX_LEN };
 	ctx_expect(ctx, 1);
 	fakehca_fail_again(ht_of(test)->hca, FAKEHCA_POST_SEND, 2, -EIO, 2);
-	KUNIT_ASSERT_EQ(test, fi_writev(ctx->pair.a.ep, iov, NULL, 3, 0,
-					fi_mr_addr(ctx->mr), fi_mr_key(ctx->mr),
-					&ctx->ops[0].done), 0);
+	KUNIT_ASSERT_EQ(test, fi_writev(ctx->pair.a.ep, iov, NULL, 3, 0, fi_mr_addr(ctx->mr),
+					fi_mr_key(ctx->mr), &ctx->ops[0].done), 0);
 	ctx_await(test, ctx, 1);
 	KUNIT_EXPECT_EQ(test, ctx->ops[0].err, EIO);
 }
@@ -318,16 +314,14 @@ static void the_end_of_a_queue_is_called_in_context(struct kunit *test)
 	ctx->wants_task = kind->comp_ctx == FI_COMP_WORKQUEUE;
 	ctx_expect(ctx, 1);
 	ht_open(test, NULL);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &cq, ctx),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &cq, ctx), 0);
 	vt_adopt(test, &cq->fid);
 
 	fakehca_remove_begin(ht_of(test)->hca);
 
 	ctx_await(test, ctx, 0);
 	KUNIT_EXPECT_EQ(test, fi_cq_read(cq, &entry, 1), -ENODEV);
-	KUNIT_EXPECT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca,
-						    HT_PATIENCE_MS));
+	KUNIT_EXPECT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca, HT_PATIENCE_MS));
 }
 
 static struct kunit_case ctx_cases[] = {
@@ -336,14 +330,10 @@ static struct kunit_case ctx_cases[] = {
 	KUNIT_CASE_PARAM(a_drain_is_called_in_context, ctx_kind_gen_params),
 	KUNIT_CASE_PARAM(a_close_is_called_in_context, ctx_kind_gen_params),
 	KUNIT_CASE_PARAM(a_removal_is_called_in_context, ctx_kind_gen_params),
-	KUNIT_CASE_PARAM(a_refusal_is_called_in_context_beside_a_flush,
-			 ctx_kind_gen_params),
-	KUNIT_CASE_PARAM(a_partial_operation_is_called_in_context,
-			 ctx_kind_gen_params),
-	KUNIT_CASE_PARAM(an_operation_without_a_context_is_called_in_context,
-			 ctx_kind_gen_params),
-	KUNIT_CASE_PARAM(the_end_of_a_queue_is_called_in_context,
-			 ctx_kind_gen_params),
+	KUNIT_CASE_PARAM(a_refusal_is_called_in_context_beside_a_flush, ctx_kind_gen_params),
+	KUNIT_CASE_PARAM(a_partial_operation_is_called_in_context, ctx_kind_gen_params),
+	KUNIT_CASE_PARAM(an_operation_without_a_context_is_called_in_context, ctx_kind_gen_params),
+	KUNIT_CASE_PARAM(the_end_of_a_queue_is_called_in_context, ctx_kind_gen_params),
 	{}
 };
 

@@ -70,8 +70,7 @@ static u64 raw_map(struct raw *raw, void *buf, size_t len)
 	return dma;
 }
 
-static void raw_open(struct kunit *test, struct raw *raw,
-		     const struct fakehca_attr *attr)
+static void raw_open(struct kunit *test, struct raw *raw, const struct fakehca_attr *attr)
 {
 	int i;
 
@@ -96,12 +95,10 @@ static void raw_close(struct raw *raw)
 
 	for (i = 0; i < 2; i++) {
 		ib_destroy_qp(raw->qp[i]);
-		ib_dma_unmap_single(raw_dev(raw->test), raw->dma[i], RAW_LEN,
-				    DMA_BIDIRECTIONAL);
+		ib_dma_unmap_single(raw_dev(raw->test), raw->dma[i], RAW_LEN, DMA_BIDIRECTIONAL);
 	}
 	if (raw->mr) {
-		ib_dma_unmap_sg(raw_dev(raw->test), &raw->sg, 1,
-				DMA_BIDIRECTIONAL);
+		ib_dma_unmap_sg(raw_dev(raw->test), &raw->sg, 1, DMA_BIDIRECTIONAL);
 		ib_dereg_mr(raw->mr);
 	}
 	ib_free_cq(raw->cq);
@@ -151,8 +148,7 @@ static enum ib_wc_status raw_do(struct raw *raw, enum ib_wr_opcode opcode,
 }
 
 /* Registers @len bytes of a page by way of queue pair 1 */
-static void raw_register(struct raw *raw, enum ib_mr_type type, size_t len,
-			 int access)
+static void raw_register(struct raw *raw, enum ib_mr_type type, size_t len, int access)
 {
 	struct kunit *test = raw->test;
 	u8 *memory = ht_buf(test, PAGE_SIZE);
@@ -168,10 +164,8 @@ static void raw_register(struct raw *raw, enum ib_mr_type type, size_t len,
 	raw->mr = ib_alloc_mr(raw->pd, type, 2);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(raw->mr));
 	sg_init_one(&raw->sg, memory, len);
-	KUNIT_ASSERT_EQ(test, ib_dma_map_sg(raw_dev(test), &raw->sg, 1,
-					    DMA_BIDIRECTIONAL), 1);
-	KUNIT_ASSERT_EQ(test, ib_map_mr_sg(raw->mr, &raw->sg, 1, NULL,
-					   PAGE_SIZE), 1);
+	KUNIT_ASSERT_EQ(test, ib_dma_map_sg(raw_dev(test), &raw->sg, 1, DMA_BIDIRECTIONAL), 1);
+	KUNIT_ASSERT_EQ(test, ib_map_mr_sg(raw->mr, &raw->sg, 1, NULL, PAGE_SIZE), 1);
 	ib_update_fast_reg_key(raw->mr, 0x5a);
 	wr.mr = raw->mr;
 	wr.key = raw->mr->rkey;
@@ -206,8 +200,7 @@ static void a_message_moves_from_sge_to_sge(struct kunit *test)
 	raw_open(test, &raw, NULL);
 	KUNIT_EXPECT_EQ(test, raw_recv(&raw, RAW_LEN), 0);
 	/* The receive completes first */
-	KUNIT_EXPECT_EQ(test, raw_do(&raw, IB_WR_SEND, 100, 0, 0),
-			IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, raw_do(&raw, IB_WR_SEND, 100, 0, 0), IB_WC_SUCCESS);
 	wc = raw_wc(&raw);
 
 	KUNIT_EXPECT_EQ(test, wc.status, IB_WC_SUCCESS);
@@ -223,14 +216,11 @@ static void writes_and_reads_reach_a_registered_region(struct kunit *test)
 	raw_open(test, &raw, &attr);
 	raw_register(&raw, IB_MR_TYPE_MEM_REG, 1000, RAW_RIGHTS);
 
-	KUNIT_EXPECT_EQ(test, raw_do(&raw, IB_WR_RDMA_WRITE, RAW_LEN,
-				     raw.mr->iova + 1000 - RAW_LEN,
+	KUNIT_EXPECT_EQ(test, raw_do(&raw, IB_WR_RDMA_WRITE, RAW_LEN, raw.mr->iova + 1000 - RAW_LEN,
 				     raw.mr->rkey), IB_WC_SUCCESS);
-	KUNIT_EXPECT_TRUE(test, vt_filled(sg_virt(&raw.sg) + 1000 - RAW_LEN,
-					  RAW_LEN, 0));
+	KUNIT_EXPECT_TRUE(test, vt_filled(sg_virt(&raw.sg) + 1000 - RAW_LEN, RAW_LEN, 0));
 	vt_fill(sg_virt(&raw.sg), RAW_LEN, 77);
-	KUNIT_EXPECT_EQ(test, raw_do(&raw, IB_WR_RDMA_READ, RAW_LEN,
-				     raw.mr->iova, raw.mr->rkey),
+	KUNIT_EXPECT_EQ(test, raw_do(&raw, IB_WR_RDMA_READ, RAW_LEN, raw.mr->iova, raw.mr->rkey),
 			IB_WC_SUCCESS);
 	KUNIT_EXPECT_TRUE(test, vt_filled(raw.buf[0], RAW_LEN, 77));
 	raw_close(&raw);
@@ -319,8 +309,7 @@ static void gaps_only_where_the_device_has_them(struct kunit *test)
 
 	raw_open(test, &raw, &attr);
 	raw_register(&raw, IB_MR_TYPE_SG_GAPS, 1000, RAW_RIGHTS);
-	KUNIT_EXPECT_EQ(test, raw_do(&raw, IB_WR_RDMA_WRITE, RAW_LEN,
-				     raw.mr->iova, raw.mr->rkey),
+	KUNIT_EXPECT_EQ(test, raw_do(&raw, IB_WR_RDMA_WRITE, RAW_LEN, raw.mr->iova, raw.mr->rkey),
 			IB_WC_SUCCESS);
 	mr = ib_alloc_mr(raw.pd, IB_MR_TYPE_MEM_REG, 17);
 	KUNIT_EXPECT_PTR_EQ(test, mr, ERR_PTR(-EINVAL));
@@ -364,8 +353,7 @@ static void memory_that_is_not_mapped_is_not_touched(struct kunit *test)
 	dma = raw.dma[0];
 	/* What lies behind the buffer may be the other one; nobody maps page 0 */
 	raw.dma[0] = 0;
-	KUNIT_EXPECT_EQ(test, raw_do(&raw, IB_WR_SEND, 8, 0, 0),
-			IB_WC_LOC_PROT_ERR);
+	KUNIT_EXPECT_EQ(test, raw_do(&raw, IB_WR_SEND, 8, 0, 0), IB_WC_LOC_PROT_ERR);
 	raw.dma[0] = dma;
 	raw_close(&raw);
 }

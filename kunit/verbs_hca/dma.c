@@ -173,10 +173,8 @@ static void dma_buf_init(struct kunit *test, struct hca_buf *buf,
 	for (i = 0; i < 2; i++) {
 		piece = buf->addr + i * half;
 		buf->kvec[i] = (struct kvec) { piece, half };
-		bvec_set_page(&buf->bvec[i], dma_page(piece), half,
-			      offset_in_page(piece));
-		sg_set_page(&buf->sgl[i], dma_page(piece), half,
-			    offset_in_page(piece));
+		bvec_set_page(&buf->bvec[i], dma_page(piece), half, offset_in_page(piece));
+		sg_set_page(&buf->sgl[i], dma_page(piece), half, offset_in_page(piece));
 	}
 }
 
@@ -187,15 +185,13 @@ static unsigned int dma_op_sges(const struct dma_op *op)
 	return op->call->call.is & VT_LIST || op->memory == DMA_VMALLOC ? 2 : 1;
 }
 
-static void dma_add_op(struct dma *dma, const struct dma_call *call,
-		       enum dma_memory memory)
+static void dma_add_op(struct dma *dma, const struct dma_call *call, enum dma_memory memory)
 {
 	struct dma_op *op = &dma->ops[dma->count++];
 
 	op->call = call;
 	op->memory = memory;
-	dma_buf_init(dma->test, &op->buf, memory,
-		     call->call.is & VT_SHORT ? DMA_INJECT : DMA_LEN);
+	dma_buf_init(dma->test, &op->buf, memory, call->call.is & VT_SHORT ? DMA_INJECT : DMA_LEN);
 	if (!dma_receives(call))
 		vt_fill(op->buf.addr, op->buf.len, dma->count);
 	dma->sges += dma_op_sges(op);
@@ -206,8 +202,7 @@ static void dma_add_ops(struct dma *dma)
 	enum dma_memory memory;
 	size_t i;
 
-	dma->ops = kunit_kcalloc(dma->test, DMA_MAX_OPS, sizeof(*dma->ops),
-				 GFP_KERNEL);
+	dma->ops = kunit_kcalloc(dma->test, DMA_MAX_OPS, sizeof(*dma->ops), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(dma->test, dma->ops);
 	for (i = 0; i < ARRAY_SIZE(dma_calls); i++) {
 		if (dma_receives(&dma_calls[i]) != dma->kind->recv)
@@ -292,9 +287,8 @@ static void dma_peer_recvs(struct dma *dma, u8 *bufs)
 	unsigned int i;
 
 	for (i = 0; i < dma->count; i++)
-		KUNIT_ASSERT_EQ(dma->test,
-				fi_recv(dma->peer->ep, bufs + i * DMA_LEN,
-					DMA_LEN, NULL, 0, vt_ctx(i + 1)), 0);
+		KUNIT_ASSERT_EQ(dma->test, fi_recv(dma->peer->ep, bufs + i * DMA_LEN, DMA_LEN, NULL,
+						   0, vt_ctx(i + 1)), 0);
 }
 
 static void dma_peer_sends(struct dma *dma, u8 *bufs)
@@ -303,9 +297,8 @@ static void dma_peer_sends(struct dma *dma, u8 *bufs)
 
 	for (i = 0; i < dma->count; i++) {
 		vt_fill(bufs + i * DMA_LEN, DMA_LEN, i + 1);
-		KUNIT_ASSERT_EQ(dma->test,
-				fi_send(dma->peer->ep, bufs + i * DMA_LEN,
-					DMA_LEN, NULL, 0, vt_ctx(i + 1)), 0);
+		KUNIT_ASSERT_EQ(dma->test, fi_send(dma->peer->ep, bufs + i * DMA_LEN, DMA_LEN, NULL,
+						   0, vt_ctx(i + 1)), 0);
 	}
 }
 
@@ -323,10 +316,8 @@ static void dma_expect_arrival(struct dma *dma, u8 *peer_bufs)
 			vt_done(dma->test, dma->end->tx, vt_ctx(i + 1));
 		arrived = dma_receives(op->call) ? op->buf.addr :
 					   peer_bufs + i * DMA_LEN;
-		KUNIT_EXPECT_TRUE_MSG(dma->test,
-				      vt_filled(arrived, op->buf.len, i + 1),
-				      "%s of %s", op->call->call.name,
-				      dma_memory_names[op->memory]);
+		KUNIT_EXPECT_TRUE_MSG(dma->test, vt_filled(arrived, op->buf.len, i + 1), "%s of %s",
+				      op->call->call.name, dma_memory_names[op->memory]);
 	}
 }
 
@@ -356,12 +347,10 @@ static void an_error_unmaps(struct kunit *test)
 	before = dma_post_all(dma);
 	if (dma->kind->recv) {
 		dma_peer_sends(dma, bufs);
-		fakehca_fail(ht_of(test)->hca, FAKEHCA_RECV_WC, 1,
-			     IB_WC_LOC_PROT_ERR);
+		fakehca_fail(ht_of(test)->hca, FAKEHCA_RECV_WC, 1, IB_WC_LOC_PROT_ERR);
 	} else {
 		dma_peer_recvs(dma, bufs);
-		fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 1,
-			     IB_WC_RETRY_EXC_ERR);
+		fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 1, IB_WC_RETRY_EXC_ERR);
 	}
 	fakehca_release(ht_of(test)->hca);
 

@@ -98,11 +98,9 @@ static void drain_post(struct kunit *test, struct drain *drain, int pair)
 	unsigned long i, nr = pair * 2 * DRAIN_OPS;
 
 	for (i = 0; i < DRAIN_OPS; i++) {
-		KUNIT_ASSERT_EQ(test, fi_send(ep, buf, DRAIN_LEN, NULL, 0,
-					      vt_ctx(++nr)), 0);
+		KUNIT_ASSERT_EQ(test, fi_send(ep, buf, DRAIN_LEN, NULL, 0, vt_ctx(++nr)), 0);
 		buf += DRAIN_LEN;
-		KUNIT_ASSERT_EQ(test, fi_recv(ep, buf, DRAIN_LEN, NULL, 0,
-					      vt_ctx(++nr)), 0);
+		KUNIT_ASSERT_EQ(test, fi_recv(ep, buf, DRAIN_LEN, NULL, 0, vt_ctx(++nr)), 0);
 		buf += DRAIN_LEN;
 	}
 }
@@ -140,8 +138,7 @@ static void drain_round(struct kunit *test, bool drains, bool stays)
 	drain_start(test, drain);
 	for (i = 0; i < DRAIN_PAIRS; i++)
 		if (stays)
-			KUNIT_EXPECT_EQ(test, fi_ep_drain(drain->pairs[i].a.ep,
-							  -1), 0);
+			KUNIT_EXPECT_EQ(test, fi_ep_drain(drain->pairs[i].a.ep, -1), 0);
 		else
 			vt_close(test, &drain->pairs[i].a.ep->fid);
 	drain_stop(test, drain);
@@ -149,14 +146,12 @@ static void drain_round(struct kunit *test, bool drains, bool stays)
 	KUNIT_EXPECT_EQ(test, drain->strange, 0);
 	for (i = 0; i < DRAIN_PAIRS; i++)
 		for (n = 0; n < 2 * DRAIN_OPS; n++)
-			KUNIT_EXPECT_TRUE(test, stays ?
-					  drain->seen[i][n] == 1 :
-					  drain->seen[i][n] <= 1);
+			KUNIT_EXPECT_TRUE(test,
+					  stays ? drain->seen[i][n] == 1 : drain->seen[i][n] <= 1);
 	for (i = 0; i < DRAIN_PAIRS && stays; i++)
 		vt_close(test, &drain->pairs[i].a.ep->fid);
 	/* Once, whoever asked for it */
-	KUNIT_EXPECT_EQ(test, ht_stats(test).drains,
-			drains ? 2 * DRAIN_PAIRS : 0);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).drains, drains ? 2 * DRAIN_PAIRS : 0);
 	fakehca_release(ht_of(test)->hca);
 }
 
@@ -274,8 +269,7 @@ static void drain_unprobe(void *probe)
 
 static void drain_event(struct work_struct *work)
 {
-	fakehca_event_without_completion(container_of(work, struct drain_close,
-						      event)->hca);
+	fakehca_event_without_completion(container_of(work, struct drain_close, event)->hca);
 }
 
 static void drain_no_event(void *event)
@@ -295,9 +289,8 @@ static void drain_poll_elsewhere(struct kunit *test, struct drain_close *close)
 	WRITE_ONCE(drain_closes, close);
 	/* The poller may run before the work item has returned */
 	schedule_work_on(other, &close->event);
-	KUNIT_ASSERT_EQ(test, read_poll_timeout(READ_ONCE, there, there, 100,
-						HT_PATIENCE_MS * 1000, false,
-						close->there), 0);
+	KUNIT_ASSERT_EQ(test, read_poll_timeout(READ_ONCE, there, there, 100, HT_PATIENCE_MS * 1000,
+						false, close->there), 0);
 }
 
 static void a_close_waits_for_the_poller(struct kunit *test)
@@ -311,8 +304,7 @@ static void a_close_waits_for_the_poller(struct kunit *test)
 
 	close = vt_buf(test, sizeof(*close));
 	INIT_WORK(&close->event, drain_event);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, drain_no_event,
-							&close->event), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, drain_no_event, &close->event), 0);
 	ht_open(test, NULL);
 	close->hca = ht_of(test)->hca;
 	ht_client(test, &end);
@@ -320,9 +312,7 @@ static void a_close_waits_for_the_poller(struct kunit *test)
 	probe.kp.addr = NULL;
 	probe.kp.flags = 0;
 	KUNIT_ASSERT_EQ(test, register_kretprobe(&probe), 0);
-	KUNIT_ASSERT_EQ(test,
-			kunit_add_action_or_reset(test, drain_unprobe, &probe),
-			0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, drain_unprobe, &probe), 0);
 	drain_poll_elsewhere(test, close);
 	WRITE_ONCE(close->begun, true);
 	vt_close(test, &end.tx->cq->fid);

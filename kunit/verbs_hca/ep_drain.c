@@ -27,8 +27,7 @@ static void a_device_that_refuses_is_told_of(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, vt_ep_drain(pair.a.ep), -EIO);
 	KUNIT_EXPECT_EQ(test, vt_ep_drain(pair.a.ep), -EIO);
-	KUNIT_EXPECT_EQ(test, fi_recv(pair.a.ep, in, EP_DRAIN_LEN, NULL, 0,
-				      NULL), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_recv(pair.a.ep, in, EP_DRAIN_LEN, NULL, 0, NULL), -ESHUTDOWN);
 
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_MODIFY_QP, 0, 0);
 	vt_close(test, &pair.a.ep->fid);
@@ -71,8 +70,7 @@ struct ep_drain_op {
 	bool			returned;
 };
 
-static void ep_drain_op_done(struct fi_done *done,
-			     const struct fi_done_entry *entry)
+static void ep_drain_op_done(struct fi_done *done, const struct fi_done_entry *entry)
 {
 	struct ep_drain_op *op = container_of(done, struct ep_drain_op, done);
 
@@ -82,8 +80,7 @@ static void ep_drain_op_done(struct fi_done *done,
 }
 
 /* Posts it as a receive of a new connection's first end, which ends with it */
-static struct ep_drain_op *ep_drain_open(struct kunit *test,
-					 struct vt_pair *pair)
+static struct ep_drain_op *ep_drain_open(struct kunit *test, struct vt_pair *pair)
 {
 	static const struct vt_kind kind = {
 		.wait_obj	= FI_WAIT_DONE,
@@ -150,8 +147,7 @@ static void a_removal_drains_itself(struct kunit *test)
 	fakehca_remove_begin(hca);
 	ep_drain_await(test, op);
 	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, 0), -ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, EP_DRAIN_SHORT_MS),
-			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, EP_DRAIN_SHORT_MS), -ENODEV);
 	complete(&op->go);
 
 	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, -1), 0);
@@ -310,8 +306,7 @@ static void an_endpoint_not_enabled_has_nothing_to_drain(struct kunit *test)
 
 	ht_end_open(test, &end, vt_of(test)->info);
 	fakehca_remove_begin(ht_of(test)->hca);
-	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca,
-						    HT_PATIENCE_MS));
+	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca, HT_PATIENCE_MS));
 	KUNIT_EXPECT_EQ(test, fi_ep_drain(end.ep, -1), -FI_EOPBADSTATE);
 }
 

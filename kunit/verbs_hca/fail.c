@@ -26,8 +26,7 @@ static void fail_arm(struct kunit *test, const struct fail_point *fail)
 }
 
 /* Nothing but @before is left of a call that failed */
-static void fail_expect_same(struct kunit *test,
-			     const struct fakehca_stats *before)
+static void fail_expect_same(struct kunit *test, const struct fakehca_stats *before)
 {
 	struct fakehca_stats now = ht_stats(test);
 
@@ -59,12 +58,10 @@ static void domain_fails_with_the_verb(struct kunit *test)
 	before = ht_stats(test);
 	fail_arm(test, fail);
 
-	KUNIT_EXPECT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &domain, NULL),
-			fail->error);
+	KUNIT_EXPECT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &domain, NULL), fail->error);
 	KUNIT_EXPECT_NULL(test, domain);
 	fail_expect_same(test, &before);
-	KUNIT_ASSERT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &domain, NULL),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &domain, NULL), 0);
 	vt_adopt(test, &domain->fid);
 }
 
@@ -86,12 +83,10 @@ static void cq_open_fails_with_the_verb(struct kunit *test)
 	before = ht_stats(test);
 	fail_arm(test, fail);
 
-	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, NULL, &cq, NULL),
-			fail->error);
+	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, NULL, &cq, NULL), fail->error);
 	KUNIT_EXPECT_NULL(test, cq);
 	fail_expect_same(test, &before);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, NULL, &cq, NULL),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, NULL, &cq, NULL), 0);
 	vt_adopt(test, &cq->fid);
 }
 
@@ -182,8 +177,7 @@ static void listen_fails_with_the_device(struct kunit *test)
 
 	ht_open(test, NULL);
 	ht->vt.eq = vt_eq(test, 0);
-	KUNIT_ASSERT_EQ(test, fi_passive_ep(ht->vt.fabric, ht->vt.info, &ht->vt.pep,
-					    NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_passive_ep(ht->vt.fabric, ht->vt.info, &ht->vt.pep, NULL), 0);
 	vt_adopt(test, &ht->vt.pep->fid);
 	KUNIT_ASSERT_EQ(test, fi_pep_bind(ht->vt.pep, &ht->vt.eq->fid, 0), 0);
 	fail_arm(test, fail);
@@ -191,8 +185,7 @@ static void listen_fails_with_the_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_listen(ht->vt.pep), fail->error);
 	KUNIT_ASSERT_EQ(test, fi_listen(ht->vt.pep), 0);
 	ht->vt.name_len = sizeof(ht->vt.name);
-	KUNIT_ASSERT_EQ(test, fi_getname(&ht->vt.pep->fid, &ht->vt.name,
-					 &ht->vt.name_len), 0);
+	KUNIT_ASSERT_EQ(test, fi_getname(&ht->vt.pep->fid, &ht->vt.name, &ht->vt.name_len), 0);
 	ht_join(test, &pair);
 	vt_ping(test, &pair.a, &pair.b);
 }
@@ -223,8 +216,7 @@ static void connect_ends_in_an_error_event(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, error.err, -fail->error);
 	KUNIT_EXPECT_PTR_EQ(test, error.fid, &end.ep->fid);
 	vt_no_event(test, end.eq);
-	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht->vt.name, NULL, 0),
-			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &ht->vt.name, NULL, 0), -ESHUTDOWN);
 	vt_end_close(test, &end);
 	ht_join(test, &pair);
 	vt_ping(test, &pair.a, &pair.b);
@@ -286,11 +278,9 @@ static void a_device_that_is_busy_says_try_again(struct kunit *test)
 	ht_connect(test, NULL, &pair);
 	for (i = 0; i < ARRAY_SIZE(errnos); i++) {
 		fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, errnos[i]);
-		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0,
-					      NULL), -EAGAIN);
+		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0, NULL), -EAGAIN);
 		fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_RECV, 1, errnos[i]);
-		KUNIT_EXPECT_EQ(test, fi_recv(pair.a.ep, buf, 64, NULL, 0,
-					      NULL), -EAGAIN);
+		KUNIT_EXPECT_EQ(test, fi_recv(pair.a.ep, buf, 64, NULL, 0, NULL), -EAGAIN);
 	}
 	vt_ping(test, &pair.a, &pair.b);
 	vt_ping(test, &pair.b, &pair.a);
@@ -306,11 +296,9 @@ static void failed_posts_lose_no_slot(struct kunit *test)
 	ht_connect(test, NULL, &pair);
 	for (i = 0; i < 2 * pair.a.info->tx_attr->size; i++) {
 		fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -EIO);
-		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0,
-					      NULL), -EIO);
+		KUNIT_ASSERT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0, NULL), -EIO);
 		fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_RECV, 1, -EIO);
-		KUNIT_ASSERT_EQ(test, fi_recv(pair.a.ep, buf, 64, NULL, 0,
-					      NULL), -EIO);
+		KUNIT_ASSERT_EQ(test, fi_recv(pair.a.ep, buf, 64, NULL, 0, NULL), -EIO);
 	}
 	vt_ping(test, &pair.a, &pair.b);
 	vt_ping(test, &pair.b, &pair.a);
@@ -351,8 +339,7 @@ static void a_failed_send_ends_the_connection(struct kunit *test)
 	vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
 	vt_event(test, pair.b.eq, FI_SHUTDOWN, NULL);
 	ht_failed(test, pair.b.tx, ECANCELED);
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0, NULL),
-			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0, NULL), -ESHUTDOWN);
 	vt_no_event(test, pair.a.eq);
 	vt_no_event(test, pair.b.eq);
 }
@@ -379,15 +366,12 @@ static struct kunit_case fail_cases[] = {
 	KUNIT_CASE(enable_that_failed_leaves_the_request),
 	KUNIT_CASE(close_after_a_failed_enable),
 	KUNIT_CASE_PARAM(listen_fails_with_the_device, listen_point_gen_params),
-	KUNIT_CASE_PARAM(connect_ends_in_an_error_event,
-			 connect_point_gen_params),
+	KUNIT_CASE_PARAM(connect_ends_in_an_error_event, connect_point_gen_params),
 	KUNIT_CASE(a_failed_connect_flushes_receives),
-	KUNIT_CASE_PARAM(accept_fails_and_the_peer_is_told,
-			 accept_point_gen_params),
+	KUNIT_CASE_PARAM(accept_fails_and_the_peer_is_told, accept_point_gen_params),
 	KUNIT_CASE(a_device_that_is_busy_says_try_again),
 	KUNIT_CASE(failed_posts_lose_no_slot),
-	KUNIT_CASE_PARAM(a_failed_send_ends_the_connection,
-			 send_status_gen_params),
+	KUNIT_CASE_PARAM(a_failed_send_ends_the_connection, send_status_gen_params),
 	KUNIT_CASE(a_message_too_long_for_the_receive_is_truncated),
 	{}
 };

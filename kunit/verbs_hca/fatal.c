@@ -35,10 +35,8 @@ static void fatal_expect_over(struct kunit *test, struct vt_end *end)
 {
 	vt_event(test, end->eq, FI_SHUTDOWN, NULL);
 	ht_each_once(test, end->tx, FATAL_OPS, ECANCELED);
-	KUNIT_EXPECT_EQ(test, fi_send(end->ep, NULL, 0, NULL, 0, NULL),
-			-ESHUTDOWN);
-	KUNIT_EXPECT_EQ(test, fi_recv(end->ep, NULL, 0, NULL, 0, NULL),
-			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_send(end->ep, NULL, 0, NULL, 0, NULL), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_recv(end->ep, NULL, 0, NULL, 0, NULL), -ESHUTDOWN);
 }
 
 static void qp_fatal_shuts_both_ends_down(struct kunit *test)
@@ -239,15 +237,13 @@ static void port_that_is_down_is_the_reason(struct kunit *test)
 	ht_device(test, NULL);
 
 	fakehca_port(ht_of(test)->hca, false);
-	count = fi_getinfo_why(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
-			       FAKEHCA_ADDR, 0, FI_SOURCE, ht_hints(test),
-			       reason, 1);
+	count = fi_getinfo_why(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), FAKEHCA_ADDR, 0,
+			       FI_SOURCE, ht_hints(test), reason, 1);
 	fakehca_port(ht_of(test)->hca, true);
 
 	KUNIT_ASSERT_EQ(test, count, 1);
 	KUNIT_EXPECT_EQ(test, reason->kind, FI_REASON_PROVIDER);
-	KUNIT_EXPECT_STREQ(test, reason->domain_name,
-			   fakehca_name(ht_of(test)->hca));
+	KUNIT_EXPECT_STREQ(test, reason->domain_name, fakehca_name(ht_of(test)->hca));
 	KUNIT_EXPECT_STREQ(test, reason->text, "port 1 is not active");
 }
 

@@ -78,8 +78,7 @@ void ht_expect_clean(struct kunit *test);
 /* lib.c: objects */
 void ht_device(struct kunit *test, const struct fakehca_attr *attr);
 struct fi_info *ht_hints(struct kunit *test);
-int ht_getinfo(struct kunit *test, const struct fi_info *hints,
-	       struct fi_info **info);
+int ht_getinfo(struct kunit *test, const struct fi_info *hints, struct fi_info **info);
 void ht_fabric(struct kunit *test, const struct fi_info *hints);
 /* Device, info, fabric and domain */
 void ht_open(struct kunit *test, const struct fakehca_attr *attr);
@@ -103,8 +102,7 @@ extern const struct vt_kind ht_polled;
 
 struct vt_comp ht_failed(struct kunit *test, struct vt_cq *cq, int err);
 /* Any @count completions, of contexts 1 to @count, each exactly once */
-void ht_each_once(struct kunit *test, struct vt_cq *cq, unsigned long count,
-		  int err);
+void ht_each_once(struct kunit *test, struct vt_cq *cq, unsigned long count, int err);
 void *ht_buf(struct kunit *test, size_t len);
 
 #endif /* _KUNIT_HCA_TEST_H */

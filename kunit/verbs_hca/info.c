@@ -41,8 +41,7 @@ static int witness_bind(struct info_witness *witness)
 		.sin_addr.s_addr	= in_aton(FAKEHCA_ADDR),
 	};
 
-	witness->id = rdma_create_id(&init_net, witness_handler, witness,
-				     RDMA_PS_TCP, IB_QPT_RC);
+	witness->id = rdma_create_id(&init_net, witness_handler, witness, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(witness->id))
 		return PTR_ERR(witness->id);
 	return rdma_bind_addr(witness->id, (struct sockaddr *)&addr);
@@ -86,15 +85,13 @@ static void event_during_an_address_resolution_changes_nothing(struct kunit *tes
 					 FAKEHCA_ADDR, 7, row->flags, hints, &info), 0);
 
 	KUNIT_ASSERT_NOT_NULL(test, info);
-	KUNIT_EXPECT_STREQ(test, info->domain_attr->name,
-			   fakehca_name(ht_of(test)->hca));
+	KUNIT_EXPECT_STREQ(test, info->domain_attr->name, fakehca_name(ht_of(test)->hca));
 	KUNIT_EXPECT_EQ(test, !!info->dest_addr, !row->flags);
 	fi_freeinfo(info);
 }
 
 static struct kunit_case info_cases[] = {
-	KUNIT_CASE_PARAM(event_during_an_address_resolution_changes_nothing,
-			 resolution_gen_params),
+	KUNIT_CASE_PARAM(event_during_an_address_resolution_changes_nothing, resolution_gen_params),
 	{}
 };
 

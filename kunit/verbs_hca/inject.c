@@ -57,8 +57,7 @@ static void list_maps(struct kunit *test, struct vt_pair *pair, u8 *buf,
 	vt_recv(test, &pair->b, in, LIST_LEN, vt_ctx(2));
 	fakehca_hold(ht_of(test)->hca);
 	base = ht_stats(test).mapped;
-	KUNIT_EXPECT_EQ(test, fi_sendv(pair->a.ep, kvec, desc, count, 0,
-				       vt_ctx(1)), 0);
+	KUNIT_EXPECT_EQ(test, fi_sendv(pair->a.ep, kvec, desc, count, 0, vt_ctx(1)), 0);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base + mapped);
 	fakehca_release(ht_of(test)->hca);
 
@@ -135,8 +134,7 @@ static void inject_copies_before_it_returns(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
 		comp = vt_done(test, pair.b.tx, vt_ctx(i));
 		KUNIT_EXPECT_EQ(test, comp.len, lens[i]);
-		KUNIT_EXPECT_TRUE(test, vt_filled(in + i * INJECT_SIZE, lens[i],
-						  i));
+		KUNIT_EXPECT_TRUE(test, vt_filled(in + i * INJECT_SIZE, lens[i], i));
 	}
 	/* What is longer than the device takes inline was handed over to it */
 	KUNIT_EXPECT_EQ(test, ht_stats(test).syncs, 2);

@@ -47,8 +47,7 @@ static struct lw *lw_open(struct kunit *test)
 }
 
 /* Enabled, in @lw->ep[nr] */
-static void lw_end_open(struct kunit *test, struct lw *lw, int nr,
-			struct fi_info *info)
+static void lw_end_open(struct kunit *test, struct lw *lw, int nr, struct fi_info *info)
 {
 	struct vt_end end = { .eq = lw->eq, .tx = lw->cq, .srx = lw->srx };
 
@@ -95,8 +94,7 @@ static void removal_waits_once_for_all_endpoints(struct kunit *test)
 	begin = ktime_get();
 	fakehca_remove_begin(ht_of(test)->hca);
 
-	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca,
-						    2 * LW_MANY * LW_WAIT_MS));
+	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca, 2 * LW_MANY * LW_WAIT_MS));
 
 	ms = ktime_ms_delta(ktime_get(), begin);
 	kunit_info(test, "%d endpoints removed in %lld ms\n", LW_MANY, ms);

@@ -82,14 +82,12 @@ struct fi_info *ht_hints(struct kunit *test)
 {
 	struct fi_info *hints = vt_allocinfo(test, "verbs");
 
-	hints->domain_attr->name = kstrdup(fakehca_name(ht_of(test)->hca),
-					   GFP_KERNEL);
+	hints->domain_attr->name = kstrdup(fakehca_name(ht_of(test)->hca), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, hints->domain_attr->name);
 	return hints;
 }
 
-int ht_getinfo(struct kunit *test, const struct fi_info *hints,
-	       struct fi_info **info)
+int ht_getinfo(struct kunit *test, const struct fi_info *hints, struct fi_info **info)
 {
 	int ret;
 
@@ -105,8 +103,7 @@ void ht_fabric(struct kunit *test, const struct fi_info *hints)
 	struct ht *ht = ht_of(test);
 
 	KUNIT_ASSERT_EQ(test, ht_getinfo(test, hints, &ht->vt.info), 0);
-	KUNIT_ASSERT_EQ(test, fi_fabric(ht->vt.info->fabric_attr, &ht->vt.fabric,
-					NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_fabric(ht->vt.info->fabric_attr, &ht->vt.fabric, NULL), 0);
 	vt_adopt(test, &ht->vt.fabric->fid);
 }
 
@@ -116,8 +113,7 @@ void ht_open(struct kunit *test, const struct fakehca_attr *attr)
 
 	ht_device(test, attr);
 	ht_fabric(test, ht_hints(test));
-	KUNIT_ASSERT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &ht->vt.domain,
-					NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &ht->vt.domain, NULL), 0);
 	vt_adopt(test, &ht->vt.domain->fid);
 }
 

@@ -53,13 +53,10 @@ static void lists_up_to_iov_limit_and_no_longer(struct kunit *test)
 		vt_fill(kvec[i].iov_base, 64, i);
 	}
 
-	KUNIT_EXPECT_EQ(test, fi_recvv(pair.b.ep, kvec, NULL, 2, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 3, 0, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_recvv(pair.b.ep, kvec, NULL, 2, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 3, 0, NULL), -EINVAL);
 	vt_recv(test, &pair.b, in, 128, vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 2, 0, vt_ctx(2)),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 2, 0, vt_ctx(2)), 0);
 	KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.tx, vt_ctx(1)).len, 128);
 	vt_done(test, pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, 64, 0));
@@ -76,8 +73,7 @@ static void a_device_with_one_sge_works(struct kunit *test)
 	ht_serve(test, &attr);
 	KUNIT_EXPECT_EQ(test, vt_of(test)->info->tx_attr->iov_limit, 1);
 	ht_join(test, &pair);
-	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 2, 0, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_sendv(pair.a.ep, kvec, NULL, 2, 0, NULL), -EINVAL);
 	vt_ping(test, &pair.a, &pair.b);
 	vt_ping(test, &pair.b, &pair.a);
 }
@@ -104,12 +100,10 @@ static void a_deeper_queue_than_the_devices_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_getinfo(test, hints, &info), -ENODATA);
 	info = vt_dup(test, vt_of(test)->info);
 	info->tx_attr->size = 5;
-	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL), -EINVAL);
 	info = vt_dup(test, vt_of(test)->info);
 	info->rx_attr->size = 5;
-	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL), -EINVAL);
 }
 
 static ssize_t limits_recv(struct vt_end *end, u8 *buf, unsigned long i)
@@ -267,11 +261,9 @@ static void iwarp_keeps_room_in_the_cq_for_reads(struct kunit *test)
 
 	ht_open(test, &attr);
 	KUNIT_EXPECT_EQ(test, vt_of(test)->info->tx_attr->size, 100);
-	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr, &cq,
-					 NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr, &cq, NULL), -EINVAL);
 	cq_attr.size = 100;
-	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr, &cq,
-					 NULL), 0);
+	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr, &cq, NULL), 0);
 	vt_adopt(test, &cq->fid);
 }
 
@@ -283,14 +275,11 @@ static void cq_size_is_the_devices(struct kunit *test)
 	struct fid_cq *cq;
 
 	ht_open(test, &attr);
-	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr, &cq,
-					 NULL), 0);
+	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr, &cq, NULL), 0);
 	vt_adopt(test, &cq->fid);
 	cq_attr.size = 9;
-	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr, &cq,
-					 NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, NULL, &cq, NULL),
-			0);
+	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr, &cq, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, NULL, &cq, NULL), 0);
 	vt_adopt(test, &cq->fid);
 }
 
@@ -360,10 +349,8 @@ static void max_msg_size_is_the_devices(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_of(test)->info->ep_attr->max_msg_size, 4096);
 	ht_join(test, &pair);
 	vt_fill(out, 4096, 9);
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, out, 4097, NULL, 0, NULL),
-			-EMSGSIZE);
-	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, in, 4097, NULL, 0, NULL),
-			-EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, out, 4097, NULL, 0, NULL), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, fi_recv(pair.b.ep, in, 4097, NULL, 0, NULL), -EMSGSIZE);
 	vt_recv(test, &pair.b, in, 4096, vt_ctx(1));
 	vt_send(test, &pair.a, out, 4096, vt_ctx(2));
 	comp = vt_done(test, pair.b.tx, vt_ctx(1));
@@ -422,14 +409,11 @@ static void the_device_to_map_for_stays_as_long_as_the_domain(struct kunit *test
 	ht_open(test, NULL);
 	dma_device = fi_domain_device(vt_of(test)->domain);
 	KUNIT_ASSERT_NOT_NULL(test, dma_device);
-	KUNIT_EXPECT_PTR_EQ(test, dma_device,
-			    fakehca_ibdev(ht_of(test)->hca)->dma_device);
+	KUNIT_EXPECT_PTR_EQ(test, dma_device, fakehca_ibdev(ht_of(test)->hca)->dma_device);
 
 	fakehca_remove_begin(ht_of(test)->hca);
-	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca,
-						    HT_PATIENCE_MS));
-	KUNIT_EXPECT_PTR_EQ(test, fi_domain_device(vt_of(test)->domain),
-			    dma_device);
+	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca, HT_PATIENCE_MS));
+	KUNIT_EXPECT_PTR_EQ(test, fi_domain_device(vt_of(test)->domain), dma_device);
 	KUNIT_EXPECT_NOT_NULL(test, dev_name(dma_device));
 }
 
@@ -453,12 +437,10 @@ static void mr_gap_align_is_the_devices(struct kunit *test)
 	struct fi_info *hints, *info;
 
 	ht_open(test, &attr);
-	KUNIT_EXPECT_EQ(test, vt_of(test)->info->domain_attr->mr_gap_align,
-			param->align);
+	KUNIT_EXPECT_EQ(test, vt_of(test)->info->domain_attr->mr_gap_align, param->align);
 	hints = ht_hints(test);
 	hints->domain_attr->mr_gap_align = 8;
-	KUNIT_EXPECT_EQ(test, ht_getinfo(test, hints, &info),
-			param->sg_gaps ? 0 : -ENODATA);
+	KUNIT_EXPECT_EQ(test, ht_getinfo(test, hints, &info), param->sg_gaps ? 0 : -ENODATA);
 }
 
 struct limits_rma {
@@ -516,12 +498,10 @@ static void regions_are_of_the_machines_memory(struct kunit *test)
 
 	ht_open(test, NULL);
 	for (i = 0; i < ARRAY_SIZE(limits_mr_flags); i++)
-		KUNIT_EXPECT_EQ_MSG(test, fi_mr_regattr(vt_of(test)->domain,
-							&mr_attr,
-							limits_mr_flags[i], &mr),
-				    -FI_EBADFLAGS, "%#llx", limits_mr_flags[i]);
-	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &mr_attr, 0,
-					    &mr), 0);
+		KUNIT_EXPECT_EQ_MSG(test, fi_mr_regattr(vt_of(test)->domain, &mr_attr,
+							limits_mr_flags[i], &mr), -FI_EBADFLAGS,
+				    "%#llx", limits_mr_flags[i]);
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &mr_attr, 0, &mr), 0);
 	vt_adopt(test, &mr->fid);
 }
 
@@ -539,13 +519,10 @@ static void iwarp_has_no_remote_cq_data(struct kunit *test)
 	hints->domain_attr->cq_data_size = 4;
 	KUNIT_EXPECT_EQ(test, ht_getinfo(test, hints, &info), -ENODATA);
 	ht_join(test, &pair);
-	KUNIT_EXPECT_EQ(test, fi_senddata(pair.a.ep, NULL, 0, NULL, 7, 0, NULL),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_senddata(pair.a.ep, NULL, 0, NULL, 7, 0, NULL), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_injectdata(pair.a.ep, NULL, 0, 7, 0), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_REMOTE_CQ_DATA),
-			-FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_TRANSMIT_COMPLETE),
-			-FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_REMOTE_CQ_DATA), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_TRANSMIT_COMPLETE), -FI_EBADFLAGS);
 }
 
 static void roce_has_remote_cq_data(struct kunit *test)
@@ -556,12 +533,10 @@ static void roce_has_remote_cq_data(struct kunit *test)
 
 	ht_serve(test, &attr);
 	KUNIT_EXPECT_EQ(test, vt_of(test)->info->domain_attr->cq_data_size, 4);
-	KUNIT_EXPECT_EQ(test, vt_of(test)->info->ep_attr->protocol,
-			FI_PROTO_RDMA_CM_IB_RC);
+	KUNIT_EXPECT_EQ(test, vt_of(test)->info->ep_attr->protocol, FI_PROTO_RDMA_CM_IB_RC);
 	ht_join(test, &pair);
 	vt_recv(test, &pair.b, NULL, 0, vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, fi_senddata(pair.a.ep, NULL, 0, NULL, 0xfeedf00d,
-					  0, vt_ctx(2)), 0);
+	KUNIT_ASSERT_EQ(test, fi_senddata(pair.a.ep, NULL, 0, NULL, 0xfeedf00d, 0, vt_ctx(2)), 0);
 	comp = vt_done(test, pair.b.tx, vt_ctx(1));
 	vt_done(test, pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_TRUE(test, comp.flags & FI_REMOTE_CQ_DATA);
@@ -590,8 +565,7 @@ static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(a_device_that_registers_takes_remote_invalidation),
 	KUNIT_CASE(the_device_to_map_for_stays_as_long_as_the_domain),
 	KUNIT_CASE_PARAM(mr_gap_align_is_the_devices, limits_gaps_gen_params),
-	KUNIT_CASE_PARAM(reads_and_writes_have_limits_of_their_own,
-			 limits_rma_gen_params),
+	KUNIT_CASE_PARAM(reads_and_writes_have_limits_of_their_own, limits_rma_gen_params),
 	KUNIT_CASE(regions_are_of_the_machines_memory),
 	KUNIT_CASE(iwarp_has_no_remote_cq_data),
 	KUNIT_CASE(roce_has_remote_cq_data),

@@ -187,14 +187,12 @@ static void ln_probe(struct kunit *test, const struct fid_ep *ep)
 	ln->probes = kvcalloc(LN_PROBES, sizeof(*ln->probes), GFP_KERNEL);
 	ln->list = kvcalloc(LN_PROBES, sizeof(*ln->list), GFP_KERNEL);
 	ln_logs = ln->logs;
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, ln_unprobe, ln),
-			0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, ln_unprobe, ln), 0);
 	KUNIT_ASSERT_NOT_NULL(test, ln->logs);
 	KUNIT_ASSERT_NOT_NULL(test, ln->probes);
 	KUNIT_ASSERT_NOT_NULL(test, ln->list);
 	ln_probe_module(test, ln, "[kofi]", (unsigned long)fi_cq_open);
-	ln_probe_module(test, ln, "[kofi_verbs]",
-			(unsigned long)ep->fid.ops->close);
+	ln_probe_module(test, ln, "[kofi_verbs]", (unsigned long)ep->fid.ops->close);
 }
 
 static int ln_find(const struct ln_set *set, unsigned long line)
@@ -260,8 +258,7 @@ static void ln_work(struct kunit *test, struct ln_side *side)
 	vt_done(test, side->pair.a.tx, vt_ctx(1));
 	for (i = 0; i < 2; i++)
 		vt_done(test, side->pair.b.tx, vt_ctx(2));
-	KUNIT_ASSERT_EQ(test, fi_write(a, side->buf, 64, NULL, 0, addr,
-				       side->key, vt_ctx(3)), 0);
+	KUNIT_ASSERT_EQ(test, fi_write(a, side->buf, 64, NULL, 0, addr, side->key, vt_ctx(3)), 0);
 	vt_done(test, side->pair.a.tx, vt_ctx(3));
 	KUNIT_ASSERT_EQ(test, fi_read(a, side->buf + 2048, 64, NULL, 0, addr,
 				      side->key, vt_ctx(4)), 0);
@@ -299,8 +296,7 @@ static unsigned int ln_common(struct kunit *test, const struct ln_set *one,
 	return common;
 }
 
-static void ln_open(struct kunit *test, struct ln_side *one,
-		    struct ln_side *other, bool share)
+static void ln_open(struct kunit *test, struct ln_side *one, struct ln_side *other, bool share)
 {
 	struct fakehca_attr attr = { .roce = true };
 

@@ -20,8 +20,7 @@ u8 *hm_pages(struct kunit *test)
 	void *mem = (void *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, HM_ORDER);
 
 	KUNIT_ASSERT_NOT_NULL(test, mem);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, hm_free_pages,
-							mem), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, hm_free_pages, mem), 0);
 	return mem;
 }
 
@@ -35,8 +34,7 @@ void hm_open(struct kunit *test, const struct fakehca_attr *attr)
 	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
 				      FI_MR_PROV_KEY;
 	ht_fabric(test, hints);
-	KUNIT_ASSERT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &ht->vt.domain,
-					NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &ht->vt.domain, NULL), 0);
 	vt_adopt(test, &ht->vt.domain->fid);
 }
 
@@ -52,8 +50,7 @@ int hm_regv(struct kunit *test, const struct kvec *iov, size_t count,
 	int ret;
 
 	*mr = NULL;
-	ret = fi_mr_regv(vt_of(test)->domain, iov, count, access, 0, 0, 0, mr,
-			 NULL);
+	ret = fi_mr_regv(vt_of(test)->domain, iov, count, access, 0, 0, 0, mr, NULL);
 	if (!ret)
 		vt_adopt(test, &(*mr)->fid);
 	return ret;
@@ -69,8 +66,7 @@ struct fid_mr *hm_reg_ep(struct kunit *test, struct fid_ep *ep)
 	};
 	struct fid_mr *mr;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr,
-					    FI_MR_ENDPOINT, &mr), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, FI_MR_ENDPOINT, &mr), 0);
 	vt_adopt(test, &mr->fid);
 	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &ep->fid, 0), 0);
 	return mr;
@@ -94,8 +90,7 @@ static void mr_expect_read(struct kunit *test, struct vt_pair *pair, u8 *want,
 {
 	u8 *in = ht_buf(test, len);
 
-	KUNIT_ASSERT_EQ(test, fi_read(pair->a.ep, in, len, NULL, 0,
-				      (uintptr_t)addr, fi_mr_key(mr),
+	KUNIT_ASSERT_EQ(test, fi_read(pair->a.ep, in, len, NULL, 0, (uintptr_t)addr, fi_mr_key(mr),
 				      vt_ctx(1)), 0);
 	vt_done(test, pair->a.tx, vt_ctx(1));
 	KUNIT_EXPECT_MEMEQ(test, in, want, len);
@@ -143,8 +138,7 @@ static void a_region_is_mapped_as_long_as_it_is_open(struct kunit *test)
 
 	if (param->access & FI_REMOTE_WRITE) {
 		vt_fill(data, 64, 5);
-		KUNIT_ASSERT_EQ(test, fi_write(pair.a.ep, data, 64, NULL, 0,
-					       (uintptr_t)buf + 50,
+		KUNIT_ASSERT_EQ(test, fi_write(pair.a.ep, data, 64, NULL, 0, (uintptr_t)buf + 50,
 					       fi_mr_key(mr), vt_ctx(1)), 0);
 		vt_done(test, pair.a.tx, vt_ctx(1));
 		KUNIT_EXPECT_TRUE(test, vt_filled(buf + 50, 64, 5));
@@ -180,9 +174,8 @@ static void a_device_that_takes_gaps_gets_them(struct kunit *test)
 	mr_expect_read(test, &pair, want, 128, list[0].iov_base, mr);
 	mr_expect_read(test, &pair, want, 1, list[0].iov_base, mr);
 	/* And not one byte more */
-	KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, ht_buf(test, 129), 129, NULL,
-				      0, (uintptr_t)list[0].iov_base,
-				      fi_mr_key(mr), vt_ctx(2)), 0);
+	KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, ht_buf(test, 129), 129, NULL, 0,
+				      (uintptr_t)list[0].iov_base, fi_mr_key(mr), vt_ctx(2)), 0);
 	ht_failed(test, pair.a.tx, EACCES);
 }
 
@@ -212,8 +205,7 @@ static void gaps_are_limited_by_the_device(struct kunit *test)
 	hm_open(test, &attr);
 	KUNIT_ASSERT_EQ(test, hm_regv(test, list, 2, HM_REMOTE, &mr), 0);
 	vt_close(test, &mr->fid);
-	KUNIT_EXPECT_EQ(test, hm_regv(test, list, 3, HM_REMOTE, &mr),
-			-EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, hm_regv(test, list, 3, HM_REMOTE, &mr), -EMSGSIZE);
 	KUNIT_EXPECT_NULL(test, mr);
 }
 
@@ -226,13 +218,10 @@ static void pages_are_counted_from_the_first_to_the_last(struct kunit *test)
 	hm_open(test, &attr);
 	KUNIT_ASSERT_EQ(test, hm_reg(test, buf, 2 * PAGE_SIZE, &mr), 0);
 	vt_close(test, &mr->fid);
-	KUNIT_EXPECT_EQ(test, hm_reg(test, buf, 2 * PAGE_SIZE + 1, &mr),
-			-EMSGSIZE);
-	KUNIT_ASSERT_EQ(test, hm_reg(test, buf + PAGE_SIZE - 1, PAGE_SIZE + 1,
-				     &mr), 0);
+	KUNIT_EXPECT_EQ(test, hm_reg(test, buf, 2 * PAGE_SIZE + 1, &mr), -EMSGSIZE);
+	KUNIT_ASSERT_EQ(test, hm_reg(test, buf + PAGE_SIZE - 1, PAGE_SIZE + 1, &mr), 0);
 	vt_close(test, &mr->fid);
-	KUNIT_EXPECT_EQ(test, hm_reg(test, buf + PAGE_SIZE - 1, PAGE_SIZE + 2,
-				     &mr), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, hm_reg(test, buf + PAGE_SIZE - 1, PAGE_SIZE + 2, &mr), -EMSGSIZE);
 	KUNIT_EXPECT_NULL(test, mr);
 }
 
@@ -250,9 +239,8 @@ static void a_registered_region_takes_what_is_read(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, hm_reg(test, from, 64, &source), 0);
 	KUNIT_ASSERT_EQ(test, hm_regv(test, &region, 1, FI_READ, &mr), 0);
 
-	KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, to, 64, fi_mr_desc(mr), 0,
-				      (uintptr_t)from, fi_mr_key(source),
-				      vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, to, 64, fi_mr_desc(mr), 0, (uintptr_t)from,
+				      fi_mr_key(source), vt_ctx(1)), 0);
 	vt_done(test, pair.a.tx, vt_ctx(1));
 	KUNIT_EXPECT_TRUE(test, vt_filled(to, 64, 3));
 }
@@ -291,8 +279,7 @@ static void a_device_that_goes_registers_no_more(struct kunit *test)
 }
 
 static struct kunit_case mr_cases[] = {
-	KUNIT_CASE_PARAM(a_region_is_mapped_as_long_as_it_is_open,
-			 mr_direction_gen_params),
+	KUNIT_CASE_PARAM(a_region_is_mapped_as_long_as_it_is_open, mr_direction_gen_params),
 	KUNIT_CASE(a_device_that_takes_gaps_gets_them),
 	KUNIT_CASE(a_device_without_gaps_refuses_them),
 	KUNIT_CASE(gaps_are_limited_by_the_device),

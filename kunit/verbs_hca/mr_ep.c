@@ -27,8 +27,7 @@ static void mr_ep_send(struct kunit *test, struct vt_pair *pair)
 }
 
 /* The device has its registration, and does not come to it */
-static void mr_ep_hold(struct kunit *test, struct vt_pair *pair,
-		       struct fid_mr *mr)
+static void mr_ep_hold(struct kunit *test, struct vt_pair *pair, struct fid_mr *mr)
 {
 	fakehca_hold(ht_of(test)->hca);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
@@ -70,8 +69,7 @@ static void a_region_in_flight_closes_with_its_connection(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, 0, vt_ctx(1)), 0);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
 	vt_close(test, &mr->fid);
-	KUNIT_EXPECT_PTR_EQ(test, ht_failed(test, pair.a.tx, ECANCELED).context,
-			    vt_ctx(1));
+	KUNIT_EXPECT_PTR_EQ(test, ht_failed(test, pair.a.tx, ECANCELED).context, vt_ctx(1));
 	if (*ends)
 		ht_failed(test, pair.a.tx, ECANCELED);
 	vt_none(test, pair.a.tx);
@@ -152,15 +150,13 @@ static void mr_ep_begin(struct kunit *test, struct mr_ep *me, bool counted)
 	int i;
 
 	ht_serve(test, NULL);
-	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr, &cntr,
-					   NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &attr, &cntr, NULL), 0);
 	vt_adopt(test, &cntr->fid);
 	info = vt_dup(test, vt_of(test)->info);
 	info->tx_attr->size = MR_EP_DEPTH;
 	ht_end_open(test, &me->pair.a, info);
 	if (counted)
-		KUNIT_ASSERT_EQ(test, fi_ep_bind(me->pair.a.ep, &cntr->fid,
-						 FI_SEND), 0);
+		KUNIT_ASSERT_EQ(test, fi_ep_bind(me->pair.a.ep, &cntr->fid, FI_SEND), 0);
 	ht_join(test, &me->pair);
 	for (i = 0; i < ARRAY_SIZE(me->mr); i++)
 		me->mr[i] = hm_reg_ep(test, me->pair.a.ep);
@@ -206,8 +202,7 @@ static void no_peer_ends_a_key_before_the_doorbell(struct kunit *test)
 	mr = mr_ep_open(test, &pair);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
 
-	KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, FI_REMOTE_INV, NULL),
-			-FI_EOPBADSTATE);
+	KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, FI_REMOTE_INV, NULL), -FI_EOPBADSTATE);
 
 	/* It is still enabled, and goes with the next operation */
 	KUNIT_EXPECT_NE(test, fi_mr_key(mr), FI_KEY_NOTAVAIL);
@@ -227,8 +222,7 @@ static void a_peer_ends_a_key_while_another_region_waits(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[1]), 0);
 
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_REMOTE_INV, NULL), 0);
-	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[1], FI_REMOTE_INV, NULL),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[1], FI_REMOTE_INV, NULL), -FI_EOPBADSTATE);
 }
 
 static void a_discarded_registration_gives_memory_and_place_back(struct kunit *test)
@@ -240,8 +234,7 @@ static void a_discarded_registration_gives_memory_and_place_back(struct kunit *t
 	for (i = 0; i < 3 * MR_EP_DEPTH; i++) {
 		KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[0]), 0);
 
-		KUNIT_ASSERT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD, NULL),
-				0);
+		KUNIT_ASSERT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD, NULL), 0);
 
 		KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, me.mapped - 1);
 		mr_ep_expect_back(test, me.mr[0]);
@@ -262,8 +255,7 @@ static void a_full_queue_does_not_hinder_a_discard(struct kunit *test)
 		mr = i < 3 ? me.mr[i] : hm_reg_ep(test, me.pair.a.ep);
 		KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
 	}
-	KUNIT_EXPECT_EQ(test, fi_send(me.pair.a.ep, NULL, 0, NULL, 0, NULL),
-			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_send(me.pair.a.ep, NULL, 0, NULL, 0, NULL), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], 0, NULL), -EAGAIN);
 
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD, NULL), 0);
@@ -303,15 +295,13 @@ static void a_discard_waits_for_its_turn(struct kunit *test)
 	mr_ep_begin(test, &me, false);
 
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD, NULL), 0);
-	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD, NULL),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD, NULL), -FI_EOPBADSTATE);
 	mr_ep_expect_back(test, me.mr[0]);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[0]), 0);
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD | FI_REMOTE_INV,
 					    NULL), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD, NULL), 0);
-	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD, NULL),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD, NULL), -FI_EOPBADSTATE);
 }
 
 /* After fi_shutdown() the bell has been rung, so nothing waits any more */
@@ -323,8 +313,7 @@ static void a_discard_behind_the_end_is_late(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[0]), 0);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(me.pair.a.ep, 0), 0);
 
-	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD, NULL),
-			-EALREADY);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD, NULL), -EALREADY);
 }
 
 /* Each call that is refused gives its place back */
@@ -382,8 +371,7 @@ static void those_beside_a_discarded_registration_stay(struct kunit *test)
 	for (i = 0; i < 3; i++)
 		KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[i]), 0);
 
-	KUNIT_ASSERT_EQ(test, fi_mr_disable(me.mr[order->which], FI_DISCARD,
-					    NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_disable(me.mr[order->which], FI_DISCARD, NULL), 0);
 
 	mr_ep_expect_back(test, me.mr[order->which]);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, me.doorbells);
@@ -392,8 +380,7 @@ static void those_beside_a_discarded_registration_stay(struct kunit *test)
 	for (i = 0; i < 3; i++) {
 		if (i == order->which)
 			continue;
-		KUNIT_ASSERT_EQ(test, fi_mr_disable(me.mr[i], 0, vt_ctx(3 + i)),
-				0);
+		KUNIT_ASSERT_EQ(test, fi_mr_disable(me.mr[i], 0, vt_ctx(3 + i)), 0);
 		vt_done(test, me.pair.a.tx, vt_ctx(3 + i));
 	}
 	mr_ep_expect_places(test, &me);
@@ -439,8 +426,7 @@ static void mr_ep_expect_called(struct kunit *test, struct mr_ep_call *call)
 }
 
 /* With FI_MORE, behind the registration that it reports for */
-static void mr_ep_send_more(struct kunit *test, struct mr_ep *me,
-			    struct mr_ep_call *call)
+static void mr_ep_send_more(struct kunit *test, struct mr_ep *me, struct mr_ep_call *call)
 {
 	struct kvec kvec = { ht_buf(test, 8), 8 };
 	const struct fi_msg msg = {
@@ -449,8 +435,7 @@ static void mr_ep_send_more(struct kunit *test, struct mr_ep *me,
 		.context	= &call->done,
 	};
 
-	KUNIT_ASSERT_EQ(test, fi_sendmsg(me->pair.a.ep, &msg, FI_MORE | FI_COMPLETION),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(me->pair.a.ep, &msg, FI_MORE | FI_COMPLETION), 0);
 }
 
 static void an_operation_behind_a_discarded_registration_goes_on(struct kunit *test)
@@ -488,8 +473,7 @@ static void an_operation_behind_a_discarded_registration_goes_on(struct kunit *t
 
 static struct kunit_case mr_ep_cases[] = {
 	KUNIT_CASE(a_region_in_flight_is_not_closed),
-	KUNIT_CASE_PARAM(a_region_in_flight_closes_with_its_connection,
-			 mr_ends_gen_params),
+	KUNIT_CASE_PARAM(a_region_in_flight_closes_with_its_connection, mr_ends_gen_params),
 	KUNIT_CASE(registrations_are_taken_back_before_their_doorbell),
 	KUNIT_CASE(a_registration_leaves_the_one_behind_it),
 	KUNIT_CASE(no_peer_ends_a_key_before_the_doorbell),
@@ -500,8 +484,7 @@ static struct kunit_case mr_ep_cases[] = {
 	KUNIT_CASE(a_discard_waits_for_its_turn),
 	KUNIT_CASE(a_discard_behind_the_end_is_late),
 	KUNIT_CASE(a_region_is_not_enabled_before_the_connection),
-	KUNIT_CASE_PARAM(those_beside_a_discarded_registration_stay,
-			 mr_ep_order_gen_params),
+	KUNIT_CASE_PARAM(those_beside_a_discarded_registration_stay, mr_ep_order_gen_params),
 	KUNIT_CASE(an_operation_behind_a_discarded_registration_goes_on),
 	{}
 };

@@ -201,18 +201,16 @@ static void rw_operations_map_it(struct kunit *test)
 		sg_set_buf(&sgl[i], hp.cmb->mem + (HP_ELEMS - 1 - i) * PAGE_SIZE, PAGE_SIZE);
 	for (i = 0; i < HP_ELEMS; i++)
 		vt_fill(sg_virt(&sgl[i]), PAGE_SIZE, i);
-	KUNIT_ASSERT_EQ(test, fi_writesgl(hp.pair.a.ep, sgl, HP_ELEMS, 0, HP_LEN, 0,
-					  fi_mr_addr(mr), fi_mr_key(mr), vt_ctx(1),
-					  FI_COMPLETION), 0);
+	KUNIT_ASSERT_EQ(test, fi_writesgl(hp.pair.a.ep, sgl, HP_ELEMS, 0, HP_LEN, 0, fi_mr_addr(mr),
+					  fi_mr_key(mr), vt_ctx(1), FI_COMPLETION), 0);
 	vt_done(test, hp.pair.a.tx, vt_ctx(1));
 	vt_ping(test, &hp.pair.a, &hp.pair.b);
 	for (i = 0; i < HP_ELEMS; i++)
 		KUNIT_EXPECT_TRUE(test, vt_filled(hp.buf + i * PAGE_SIZE, PAGE_SIZE, i));
 
 	vt_fill(hp.buf, HP_LEN, 9);
-	KUNIT_ASSERT_EQ(test, fi_readsgl(hp.pair.a.ep, sgl, HP_ELEMS, 0, HP_LEN, 0,
-					 fi_mr_addr(mr), fi_mr_key(mr), vt_ctx(2),
-					 FI_COMPLETION), 0);
+	KUNIT_ASSERT_EQ(test, fi_readsgl(hp.pair.a.ep, sgl, HP_ELEMS, 0, HP_LEN, 0, fi_mr_addr(mr),
+					 fi_mr_key(mr), vt_ctx(2), FI_COMPLETION), 0);
 	vt_done(test, hp.pair.a.tx, vt_ctx(2));
 	for (i = 0; i < HP_ELEMS; i++)
 		KUNIT_EXPECT_MEMEQ(test, sg_virt(&sgl[i]), hp.buf + i * PAGE_SIZE, PAGE_SIZE);

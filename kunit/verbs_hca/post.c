@@ -45,9 +45,8 @@ static void po_open(struct kunit *test, struct po *po, bool roce)
 
 	hm_serve(test, &attr);
 	ht_end_open(test, &po->pair.a, vt_of(test)->info);
-	KUNIT_ASSERT_EQ(test, fi_setopt(&po->pair.a.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_MAX_RW_OPS, &rw_ops,
-					sizeof(rw_ops)), 0);
+	KUNIT_ASSERT_EQ(test, fi_setopt(&po->pair.a.ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RW_OPS,
+					&rw_ops, sizeof(rw_ops)), 0);
 	ht_join(test, &po->pair);
 
 	po->buf = hm_pages(test);
@@ -227,8 +226,7 @@ static void a_chain_has_one_doorbell(struct kunit *test)
 		vt_recv(test, &pair.b, ht_buf(test, 64), 64, vt_ctx(2));
 	base = ht_stats(test).doorbells;
 	for (i = 0; i < 3; i++)
-		KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg,
-						 FI_COMPLETION | FI_MORE), 0);
+		KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_COMPLETION | FI_MORE), 0);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base);
 	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_COMPLETION), 0);
 	for (i = 0; i < 4; i++) {
@@ -264,8 +262,7 @@ static void po_told(struct fi_done *done, const struct fi_done_entry *entry)
 }
 
 /* @told has what the completion queue of the pair's end a tells */
-static void po_join(struct kunit *test, struct vt_pair *pair,
-		    struct po_told *told)
+static void po_join(struct kunit *test, struct vt_pair *pair, struct po_told *told)
 {
 	static const struct vt_kind kind = { .wait_obj = FI_WAIT_DONE };
 
@@ -298,8 +295,7 @@ static void a_refused_chain_calls_nobody_back_from_a_post(struct kunit *test)
 
 	po_join(test, &pair, &told);
 	for (i = 0; i < 3; i++)
-		KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg,
-						 FI_COMPLETION | FI_MORE), 0);
+		KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_COMPLETION | FI_MORE), 0);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -EIO);
 	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_COMPLETION), -EIO);
 	for (i = 0; i < 3; i++)
@@ -323,8 +319,7 @@ static void a_refused_request_is_told_to_its_caller(struct kunit *test)
 	vt_recv(test, &pair.b, ht_buf(test, 8), 8, vt_ctx(2));
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, *nth, -EIO);
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, ht_buf(test, 8), 8, NULL, 0,
-				      &told.done), -EIO);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, ht_buf(test, 8), 8, NULL, 0, &told.done), -EIO);
 	if (*nth == 1) {
 		/* Nothing works without the key that was promised */
 		vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
@@ -368,13 +363,11 @@ static void a_registration_shares_the_doorbell_of_a_send(struct kunit *test)
 static struct kunit_case kofi_hca_post_cases[] = {
 	KUNIT_CASE_PARAM(a_fence_reaches_the_device, po_call_gen_params),
 	KUNIT_CASE_PARAM(an_operation_has_one_doorbell, po_call_gen_params),
-	KUNIT_CASE_PARAM(large_data_over_iwarp_are_reported,
-			 po_call_gen_params),
+	KUNIT_CASE_PARAM(large_data_over_iwarp_are_reported, po_call_gen_params),
 	KUNIT_CASE(every_half_queue_is_reported_once),
 	KUNIT_CASE(a_chain_has_one_doorbell),
 	KUNIT_CASE(a_refused_chain_calls_nobody_back_from_a_post),
-	KUNIT_CASE_PARAM(a_refused_request_is_told_to_its_caller,
-			 po_nth_gen_params),
+	KUNIT_CASE_PARAM(a_refused_request_is_told_to_its_caller, po_nth_gen_params),
 	KUNIT_CASE(a_registration_shares_the_doorbell_of_a_send),
 	{}
 };

@@ -90,8 +90,7 @@ static void a_read_that_cannot_be_mapped_leaves_nothing(struct kunit *test)
 	hs_open(test, &hs);
 	/* More often than there are regions, at the first part and at the second */
 	for (i = 0; i < 40; i++) {
-		fakehca_fail(ht_of(test)->hca, FAKEHCA_MAP_MR_SG, 1 + i % 2,
-			     -EIO);
+		fakehca_fail(ht_of(test)->hca, FAKEHCA_MAP_MR_SG, 1 + i % 2, -EIO);
 		KUNIT_ASSERT_EQ(test, hs_read(&hs, 2), -EIO);
 	}
 	hs_expect_read(test, &hs);
@@ -121,8 +120,7 @@ static void a_read_that_is_refused_ends_with_the_connection(struct kunit *test)
 	struct hs hs = {};
 
 	hs_open(test, &hs);
-	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, param->nth,
-		     param->err);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, param->nth, param->err);
 	KUNIT_ASSERT_EQ(test, hs_read(&hs, 2), 0);
 	ht_failed(test, hs.pair.a.tx, -param->err);
 	vt_event(test, hs.pair.a.eq, FI_SHUTDOWN, NULL);
@@ -138,8 +136,7 @@ static void a_part_that_fails_fails_the_read(struct kunit *test)
 	struct hs hs = {};
 
 	hs_open(test, &hs);
-	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 2,
-		     IB_WC_REM_OP_ERR);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 2, IB_WC_REM_OP_ERR);
 	KUNIT_ASSERT_EQ(test, hs_read(&hs, 2), 0);
 	ht_failed(test, hs.pair.a.tx, EREMOTEIO);
 	vt_event(test, hs.pair.a.eq, FI_SHUTDOWN, NULL);
@@ -186,8 +183,7 @@ static struct kunit_case hs_cases[] = {
 	KUNIT_CASE(a_read_in_parts_is_one_operation),
 	KUNIT_CASE(enable_fails_with_a_region),
 	KUNIT_CASE(a_read_that_cannot_be_mapped_leaves_nothing),
-	KUNIT_CASE_PARAM(a_read_that_is_refused_ends_with_the_connection,
-			 hs_refusal_gen_params),
+	KUNIT_CASE_PARAM(a_read_that_is_refused_ends_with_the_connection, hs_refusal_gen_params),
 	KUNIT_CASE(a_part_that_fails_fails_the_read),
 	KUNIT_CASE(reads_in_flight_end_at_shutdown),
 	KUNIT_CASE(reads_that_are_flushed_twice_end_once),

@@ -55,13 +55,11 @@ static const struct fi_ep_callbacks ready_callbacks = { .ready = ready_called };
 
 static void ready_set(struct kunit *test, struct fid_ep *ep)
 {
-	KUNIT_ASSERT_EQ(test, fi_setopt(&ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_CALLBACKS, &ready_callbacks,
-					sizeof(ready_callbacks)), 0);
+	KUNIT_ASSERT_EQ(test, fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS,
+					&ready_callbacks, sizeof(ready_callbacks)), 0);
 }
 
-static struct ready *ready_begin(struct kunit *test,
-				 const struct fakehca_attr *attr, size_t depth,
+static struct ready *ready_begin(struct kunit *test, const struct fakehca_attr *attr, size_t depth,
 				 u64 bind_flags)
 {
 	struct ready *r = ht_buf(test, sizeof(*r));
@@ -96,8 +94,7 @@ static void ready_join(struct kunit *test, struct ready *r)
 	KUNIT_ASSERT_EQ(test, hm_reg(test, r->far, PAGE_SIZE, &r->mr), 0);
 }
 
-static struct ready *ready_open(struct kunit *test,
-				const struct fakehca_attr *attr)
+static struct ready *ready_open(struct kunit *test, const struct fakehca_attr *attr)
 {
 	struct ready *r = ready_begin(test, attr, READY_DEPTH, 0);
 
@@ -109,8 +106,7 @@ static struct ready *ready_open(struct kunit *test,
 static void ready_expect_none(struct kunit *test, struct ready *r)
 {
 	KUNIT_EXPECT_FALSE(test,
-			   wait_for_completion_timeout(&r->called,
-						       msecs_to_jiffies(HT_QUIET_MS)));
+			   wait_for_completion_timeout(&r->called, msecs_to_jiffies(HT_QUIET_MS)));
 }
 
 static void ready_expect_one(struct kunit *test, struct ready *r, u64 dir)
@@ -122,14 +118,12 @@ static void ready_expect_one(struct kunit *test, struct ready *r, u64 dir)
 
 static int ready_send(struct ready *r, unsigned long nr)
 {
-	return fi_send(r->pair.a.ep, r->buf + nr * READY_LEN, READY_LEN, NULL, 0,
-		       vt_ctx(nr));
+	return fi_send(r->pair.a.ep, r->buf + nr * READY_LEN, READY_LEN, NULL, 0, vt_ctx(nr));
 }
 
 static int ready_recv(struct ready *r, unsigned long nr)
 {
-	return fi_recv(r->pair.a.ep, r->buf + nr * READY_LEN, READY_LEN, NULL, 0,
-		       vt_ctx(nr));
+	return fi_recv(r->pair.a.ep, r->buf + nr * READY_LEN, READY_LEN, NULL, 0, vt_ctx(nr));
 }
 
 /* The peer takes @count messages */
@@ -240,8 +234,7 @@ static void a_busy_device_calls_with_nothing_in_flight(struct kunit *test)
 	fakehca_fail(ht_of(test)->hca, busy->point, 1, busy->err);
 	KUNIT_ASSERT_EQ(test, ready_call(r, busy), -EAGAIN);
 
-	ready_expect_one(test, r, busy->point == FAKEHCA_POST_RECV ?
-				  FI_RECV : FI_TRANSMIT);
+	ready_expect_one(test, r, busy->point == FAKEHCA_POST_RECV ? FI_RECV : FI_TRANSMIT);
 	KUNIT_EXPECT_EQ(test, ready_call(r, busy), 0);
 }
 
@@ -341,8 +334,7 @@ static void a_refresh_that_finds_no_room_calls(struct kunit *test)
 static struct ready *ready_unsignaled(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .roce = true, .max_send_sge = 1 };
-	struct ready *r = ready_begin(test, &attr, READY_DEPTH,
-				      FI_SELECTIVE_COMPLETION);
+	struct ready *r = ready_begin(test, &attr, READY_DEPTH, FI_SELECTIVE_COMPLETION);
 
 	ready_join(test, r);
 	ready_peer_recv(test, r, 1);
@@ -414,9 +406,8 @@ static void an_unsignaled_operation_waits_for_no_connection(struct kunit *test)
 
 static ssize_t ready_move(struct ready *r, struct scatterlist *sg, unsigned long nr)
 {
-	return fi_writesgl(r->pair.a.ep, sg, 1, 0, READY_LEN, 0,
-			   fi_mr_addr(r->mr), fi_mr_key(r->mr), vt_ctx(nr),
-			   FI_COMPLETION);
+	return fi_writesgl(r->pair.a.ep, sg, 1, 0, READY_LEN, 0, fi_mr_addr(r->mr),
+			   fi_mr_key(r->mr), vt_ctx(nr), FI_COMPLETION);
 }
 
 static void an_rw_operation_that_ends_calls_for_the_next(struct kunit *test)
@@ -500,8 +491,7 @@ static void a_full_shared_receive_context_calls_in_a_worker(struct kunit *test)
 	the_ready = r;
 	init_completion(&r->called);
 	ht_serve(test, NULL);
-	KUNIT_ASSERT_EQ(test, fi_srx_context(vt_of(test)->domain, &rx_attr, &srx,
-					     NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_srx_context(vt_of(test)->domain, &rx_attr, &srx, NULL), 0);
 	vt_adopt(test, &srx->fid);
 	ready_set(test, srx);
 	info = vt_dup(test, vt_of(test)->info);
@@ -512,8 +502,7 @@ static void a_full_shared_receive_context_calls_in_a_worker(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(r->pair.a.ep, &srx->fid, 0), 0);
 	ht_join(test, &r->pair);
 	for (i = 1; i <= READY_DEPTH; i++)
-		KUNIT_ASSERT_EQ(test, fi_recv(srx, NULL, 0, NULL, 0, vt_ctx(i)),
-				0);
+		KUNIT_ASSERT_EQ(test, fi_recv(srx, NULL, 0, NULL, 0, vt_ctx(i)), 0);
 	KUNIT_ASSERT_EQ(test, fi_recv(srx, NULL, 0, NULL, 0, vt_ctx(5)), -EAGAIN);
 	vt_send(test, &r->pair.b, NULL, 0, NULL);
 
@@ -527,8 +516,7 @@ static void a_full_shared_receive_context_calls_in_a_worker(struct kunit *test)
 static struct kunit_case ready_cases[] = {
 	KUNIT_CASE(a_full_transmit_queue_calls_when_a_slot_is_free),
 	KUNIT_CASE(a_full_receive_queue_calls_when_a_slot_is_free),
-	KUNIT_CASE_PARAM(a_busy_device_calls_with_nothing_in_flight,
-			 ready_busy_gen_params),
+	KUNIT_CASE_PARAM(a_busy_device_calls_with_nothing_in_flight, ready_busy_gen_params),
 	KUNIT_CASE(what_waits_for_the_doorbell_does_not_wait_for_a_refused_call),
 	KUNIT_CASE(a_queue_full_of_registrations_calls),
 	KUNIT_CASE(an_enable_without_a_slot_calls),

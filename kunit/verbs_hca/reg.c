@@ -64,8 +64,7 @@ static void registration_fails_with_the_verb(struct kunit *test)
 	before = ht_stats(test);
 	fakehca_fail(ht_of(test)->hca, fail->point, fail->nth, fail->value);
 
-	KUNIT_EXPECT_EQ(test, hm_regv(test, list, 3, HM_REMOTE, &mr),
-			fail->error);
+	KUNIT_EXPECT_EQ(test, hm_regv(test, list, 3, HM_REMOTE, &mr), fail->error);
 	KUNIT_EXPECT_NULL(test, mr);
 	fakehca_idle(ht_of(test)->hca);
 	after = ht_stats(test);
@@ -152,8 +151,7 @@ static void reg_task_reg(struct work_struct *work)
 {
 	struct reg_task *task = container_of(work, struct reg_task, work);
 
-	task->ret = fi_mr_reg(task->domain, task->buf, 64, HM_REMOTE, 0, 0, 0,
-			      &task->mr, NULL);
+	task->ret = fi_mr_reg(task->domain, task->buf, 64, HM_REMOTE, 0, 0, 0, &task->mr, NULL);
 }
 
 static void reg_task_begin(struct kunit *test, struct reg_task *task)
@@ -197,8 +195,7 @@ static void a_late_flush_does_not_stop_a_registration(struct kunit *test)
 	hm_open(test, NULL);
 	KUNIT_ASSERT_EQ(test, hm_reg_any(test, &mr), 0);
 	fakehca_flush_late(ht_of(test)->hca);
-	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 1,
-		     IB_WC_LOC_QP_OP_ERR);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 1, IB_WC_LOC_QP_OP_ERR);
 	KUNIT_EXPECT_EQ(test, hm_reg_any(test, &mr), -EIO);
 	KUNIT_EXPECT_EQ(test, hm_reg_any(test, &mr), 0);
 }
@@ -236,8 +233,7 @@ static int stranger_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-static int stranger_wait(struct reg_stranger *stranger,
-			 enum rdma_cm_event_type want)
+static int stranger_wait(struct reg_stranger *stranger, enum rdma_cm_event_type want)
 {
 	unsigned long patience = msecs_to_jiffies(HT_PATIENCE_MS);
 
@@ -264,8 +260,7 @@ static int stranger_resolve(struct reg_stranger *stranger, struct rdma_cm_id *id
 {
 	int ret;
 
-	ret = rdma_resolve_addr(id, NULL, (struct sockaddr *)&stranger->to,
-				HT_PATIENCE_MS);
+	ret = rdma_resolve_addr(id, NULL, (struct sockaddr *)&stranger->to, HT_PATIENCE_MS);
 	if (!ret)
 		ret = stranger_wait(stranger, RDMA_CM_EVENT_ADDR_RESOLVED);
 	if (!ret)
@@ -304,13 +299,10 @@ static int stranger_try(struct reg_stranger *stranger, struct rdma_cm_id *id,
 
 static void stranger_work(struct work_struct *work)
 {
-	struct reg_stranger *stranger = container_of(work, struct reg_stranger,
-						    work);
+	struct reg_stranger *stranger = container_of(work, struct reg_stranger, work);
 	struct ib_pd *pd = ib_alloc_pd(stranger->ibdev, 0);
-	struct ib_cq *cq = ib_alloc_cq(stranger->ibdev, NULL, 4, 0,
-				       IB_POLL_WORKQUEUE);
-	struct rdma_cm_id *id = rdma_create_id(&init_net, stranger_handler,
-					       stranger, RDMA_PS_TCP,
+	struct ib_cq *cq = ib_alloc_cq(stranger->ibdev, NULL, 4, 0, IB_POLL_WORKQUEUE);
+	struct rdma_cm_id *id = rdma_create_id(&init_net, stranger_handler, stranger, RDMA_PS_TCP,
 					       IB_QPT_RC);
 
 	stranger->ret = -ENOMEM;
@@ -441,8 +433,7 @@ static void one_connection_serves_all_registrations(struct kunit *test)
 
 static struct kunit_case reg_cases[] = {
 	KUNIT_CASE_PARAM(registration_fails_with_the_verb, reg_fail_gen_params),
-	KUNIT_CASE_PARAM(registration_ends_with_the_status,
-			 reg_status_gen_params),
+	KUNIT_CASE_PARAM(registration_ends_with_the_status, reg_status_gen_params),
 	KUNIT_CASE(a_device_that_only_flushes_is_not_tried_for_ever),
 	KUNIT_CASE(a_broken_connection_is_replaced),
 	KUNIT_CASE(a_registration_cut_off_starts_again),

@@ -34,11 +34,9 @@ static void remove_post(struct kunit *test, struct vt_end *end)
 
 	for (i = 1; i <= REMOVE_OPS; i++, buf += REMOVE_LEN) {
 		if (i % 2)
-			ret = fi_recv(end->ep, buf, REMOVE_LEN, NULL, 0,
-				      vt_ctx(i));
+			ret = fi_recv(end->ep, buf, REMOVE_LEN, NULL, 0, vt_ctx(i));
 		else
-			ret = fi_send(end->ep, buf, REMOVE_LEN, NULL, 0,
-				      vt_ctx(i));
+			ret = fi_send(end->ep, buf, REMOVE_LEN, NULL, 0, vt_ctx(i));
 		KUNIT_ASSERT_EQ(test, ret, 0);
 	}
 }
@@ -55,13 +53,11 @@ static void remove_open(struct kunit *test, struct vt_pair *pair)
 static void remove_device(struct kunit *test)
 {
 	fakehca_remove_begin(ht_of(test)->hca);
-	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca,
-						    ht_removal_ms));
+	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca, ht_removal_ms));
 	ht_expect_clean(test);
 }
 
-static void remove_expect_told(struct kunit *test, struct fid_eq *eq,
-			       struct fid *fid)
+static void remove_expect_told(struct kunit *test, struct fid_eq *eq, struct fid *fid)
 {
 	struct fi_eq_err_entry error = ht_error(test, eq);
 
@@ -144,8 +140,7 @@ static void an_enabled_endpoint_goes(struct kunit *test)
 	remove_expect_told(test, end.eq, &end.ep->fid);
 	ht_failed(test, end.tx, ECANCELED);
 	remove_expect_end(test, end.tx);
-	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &vt_of(test)->name, NULL, 0),
-			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, &vt_of(test)->name, NULL, 0), -ENODEV);
 }
 
 /* With the request that nobody has answered */
@@ -164,8 +159,7 @@ static void a_connection_on_its_way_goes(struct kunit *test)
 
 	remove_expect_told(test, end.eq, &end.ep->fid);
 	KUNIT_EXPECT_EQ(test, fi_endpoint(ht->vt.domain, info, &ep, NULL), -ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_reject(ht->vt.pep, info->handle, NULL, 0),
-			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_reject(ht->vt.pep, info->handle, NULL, 0), -ENODEV);
 }
 
 /* One nobody has read about goes without a word */
@@ -208,8 +202,7 @@ static void remove_open_all(struct kunit *test, struct remove_all *all)
 
 	ht_connect(test, NULL, &all->pair);
 	remove_open_mrs(test, all);
-	KUNIT_ASSERT_EQ(test, fi_srx_context(vt_of(test)->domain, &attr,
-					     &all->srx, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_srx_context(vt_of(test)->domain, &attr, &all->srx, NULL), 0);
 	vt_adopt(test, &all->srx->fid);
 	KUNIT_ASSERT_EQ(test, fi_recv(all->srx, ht_buf(test, REMOVE_LEN),
 				      REMOVE_LEN, NULL, 0, NULL), 0);
@@ -245,8 +238,7 @@ static void every_data_call_answers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_inject(ep, buf, 8, 0), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_recv(ep, buf, 8, NULL, 0, NULL), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_recv(all.srx, buf, 8, NULL, 0, NULL), -ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_write(ep, buf, 8, NULL, 0, 0, 1, NULL),
-			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_write(ep, buf, 8, NULL, 0, 0, 1, NULL), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_read(ep, buf, 8, NULL, 0, 0, 1, NULL), -ENODEV);
 	remove_expect_lent(test, all.ep_mr);
 	remove_expect_lent(test, all.ready_mr);
@@ -264,20 +256,17 @@ static void every_call_on_the_endpoint_answers(struct kunit *test)
 	ep = all.pair.a.ep;
 
 	KUNIT_EXPECT_EQ(test, fi_enable(ep), -ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_connect(ep, &vt_of(test)->name, NULL, 0),
-			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_connect(ep, &vt_of(test)->name, NULL, 0), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_accept(ep, NULL, 0), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_shutdown(ep, 0), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_getname(&ep->fid, &addr, &len), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_getpeer(ep, &addr, &len), -ENODEV);
 	len = sizeof(value);
-	KUNIT_EXPECT_EQ(test, fi_getopt(&ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_MAX_MSG_SIZE, &value, &len),
-			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_getopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_MSG_SIZE, &value,
+					&len), -ENODEV);
 	value = 1;
-	KUNIT_EXPECT_EQ(test, fi_setopt(&ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_MAX_RW_OPS, &value, sizeof(value)),
-			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RW_OPS, &value,
+					sizeof(value)), -ENODEV);
 }
 
 static void every_call_on_the_domain_answers(struct kunit *test)
@@ -296,21 +285,16 @@ static void every_call_on_the_domain_answers(struct kunit *test)
 
 	remove_open_all(test, &all);
 
-	KUNIT_EXPECT_EQ(test, fi_endpoint(ht->vt.domain, ht->vt.info, &ep, NULL),
-			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(ht->vt.domain, ht->vt.info, &ep, NULL), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_cq_open(ht->vt.domain, NULL, &cq, NULL), -ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_cntr_open(ht->vt.domain, &cntr_attr, &cntr, NULL),
-			-ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_srx_context(ht->vt.domain, &rx_attr, &ep, NULL),
-			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_cntr_open(ht->vt.domain, &cntr_attr, &cntr, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_srx_context(ht->vt.domain, &rx_attr, &ep, NULL), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_mr_reg(ht->vt.domain, all.buf, 8, FI_REMOTE_READ,
 					0, 0, 0, &mr, NULL), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_query_atomic(ht->vt.domain, FI_UINT64, FI_SUM,
 					      &atomic_attr, 0), -ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &domain, NULL),
-			-ENODEV);
-	KUNIT_EXPECT_EQ(test, ht_getinfo(test, ht_hints(test), &info),
-			-ENODATA);
+	KUNIT_EXPECT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &domain, NULL), -ENODEV);
+	KUNIT_EXPECT_EQ(test, ht_getinfo(test, ht_hints(test), &info), -ENODATA);
 }
 
 static void every_call_on_the_listener_answers(struct kunit *test)
@@ -327,8 +311,7 @@ static void every_call_on_the_listener_answers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_setopt(&ht->vt.pep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_RAW, &raw,
 					sizeof(raw)), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_getname(&ht->vt.pep->fid, &addr, &len), -ENODEV);
-	KUNIT_EXPECT_EQ(test, fi_setname(&ht->vt.pep->fid, &ht->vt.name,
-					 ht->vt.name_len), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_setname(&ht->vt.pep->fid, &ht->vt.name, ht->vt.name_len), -ENODEV);
 	remove_expect_told(test, ht->vt.eq, &ht->vt.pep->fid);
 }
 
@@ -366,8 +349,7 @@ static void a_handler_is_told(struct kunit *test)
 	told = vt_buf(test, sizeof(*told));
 	init_completion(told);
 	ht_open(test, NULL);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &cq,
-					 told), 0);
+	KUNIT_ASSERT_EQ(test, fi_cq_open(vt_of(test)->domain, &attr, &cq, told), 0);
 	vt_adopt(test, &cq->fid);
 	remove_device(test);
 
@@ -411,8 +393,7 @@ static void another_device_works_beside_the_shells(struct kunit *test)
 	ht_connect(test, NULL, &again);
 	vt_ping(test, &again.a, &again.b);
 	remove_expect_ops(test, pair.a.tx);
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, NULL),
-			-ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, NULL, 0, NULL, 0, NULL), -ENODEV);
 	fakehca_destroy(gone);
 }
 
@@ -437,8 +418,7 @@ static void a_busy_device_goes(struct kunit *test)
 	busy_stop(busy);
 }
 
-static const void *remove_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev,
-				     char *desc)
+static const void *remove_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc)
 {
 	uintptr_t nr = prev ? (uintptr_t)prev + 1 : 1;
 

@@ -87,8 +87,7 @@ static void hv_device(struct kunit *test)
 }
 
 /* Not enabled yet */
-static void hv_begin(struct kunit *test, struct hv *hv, size_t depth,
-		     size_t rw_ops)
+static void hv_begin(struct kunit *test, struct hv *hv, size_t depth, size_t rw_ops)
 {
 	struct fi_info *info = vt_dup(test, vt_of(test)->info);
 	int i;
@@ -99,13 +98,10 @@ static void hv_begin(struct kunit *test, struct hv *hv, size_t depth,
 
 	hv->buf = vzalloc(HV_PAGES * PAGE_SIZE);
 	KUNIT_ASSERT_NOT_NULL(test, hv->buf);
-	KUNIT_ASSERT_EQ(test,
-			kunit_add_action_or_reset(test, hv_vfree, hv->buf), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, hv_vfree, hv->buf), 0);
 	sg_init_table(hv->sgl, HV_PAGES);
 	for (i = 0; i < HV_PAGES; i++)
-		sg_set_page(&hv->sgl[i],
-			    vmalloc_to_page(hv->buf + i * PAGE_SIZE), HV_ELEM,
-			    HV_GAP);
+		sg_set_page(&hv->sgl[i], vmalloc_to_page(hv->buf + i * PAGE_SIZE), HV_ELEM, HV_GAP);
 }
 
 static void hv_join(struct kunit *test, struct hv *hv)
@@ -116,8 +112,7 @@ static void hv_join(struct kunit *test, struct hv *hv)
 	hv->mapped = ht_stats(test).mapped;
 }
 
-static void hv_open(struct kunit *test, struct hv *hv, size_t depth,
-		    size_t rw_ops)
+static void hv_open(struct kunit *test, struct hv *hv, size_t depth, size_t rw_ops)
 {
 	hv_device(test);
 	hv_begin(test, hv, depth, rw_ops);
@@ -138,8 +133,7 @@ static ssize_t hv_post(struct kunit *test, struct hv *hv, size_t offset,
 }
 
 /* All but a byte at either end */
-static ssize_t hv_post_long(struct kunit *test, struct hv *hv,
-			    unsigned long nr)
+static ssize_t hv_post_long(struct kunit *test, struct hv *hv, unsigned long nr)
 {
 	return hv_post(test, hv, 1, HV_LEN - 2, nr);
 }
@@ -155,8 +149,7 @@ static void hv_gather(struct hv *hv, u8 *to)
 	int i;
 
 	for (i = 0; i < HV_PAGES; i++)
-		memcpy(to + i * HV_ELEM, hv->buf + i * PAGE_SIZE + HV_GAP,
-		       HV_ELEM);
+		memcpy(to + i * HV_ELEM, hv->buf + i * PAGE_SIZE + HV_GAP, HV_ELEM);
 }
 
 static void hv_scatter(struct hv *hv, const u8 *from)
@@ -165,8 +158,7 @@ static void hv_scatter(struct hv *hv, const u8 *from)
 
 	memset(hv->buf, 0x5a, HV_PAGES * PAGE_SIZE);
 	for (i = 0; i < HV_PAGES; i++)
-		memcpy(hv->buf + i * PAGE_SIZE + HV_GAP, from + i * HV_ELEM,
-		       HV_ELEM);
+		memcpy(hv->buf + i * PAGE_SIZE + HV_GAP, from + i * HV_ELEM, HV_ELEM);
 }
 
 static bool hv_gaps_untouched(const struct hv *hv)
@@ -244,8 +236,7 @@ static void moves_in_flight_are_counted(struct kunit *test)
 		fakehca_hold(ht_of(test)->hca);
 		KUNIT_ASSERT_EQ(test, hv_post(test, &hv, 0, 100, 1), 0);
 		KUNIT_ASSERT_EQ(test, hv_post(test, &hv, PAGE_SIZE, 100, 2), 0);
-		KUNIT_EXPECT_EQ(test, hv_post(test, &hv, 2 * PAGE_SIZE, 100, 3),
-				-EAGAIN);
+		KUNIT_EXPECT_EQ(test, hv_post(test, &hv, 2 * PAGE_SIZE, 100, 3), -EAGAIN);
 		fakehca_release(ht_of(test)->hca);
 		ht_each_once(test, hv.pair.a.tx, 2, 0);
 		hv_expect_unmapped(test, &hv);
@@ -260,10 +251,8 @@ static void enable_fails_without_registrations(struct kunit *test)
 
 	hv_device(test);
 	hv_begin(test, &hv, HV_DEPTH, 2);
-	fakehca_fail(ht_of(test)->hca, FAKEHCA_ALLOC_MR,
-		     param->roce ? 0 : HV_DEPTH + 7, -ENOMEM);
-	KUNIT_EXPECT_EQ(test, fi_enable(hv.pair.a.ep),
-			param->roce ? 0 : -ENOMEM);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_ALLOC_MR, param->roce ? 0 : HV_DEPTH + 7, -ENOMEM);
+	KUNIT_EXPECT_EQ(test, fi_enable(hv.pair.a.ep), param->roce ? 0 : -ENOMEM);
 	if (!param->roce)
 		KUNIT_EXPECT_EQ(test, ht_stats(test).mrs, 0);
 }
@@ -310,11 +299,9 @@ static void what_waits_in_front_is_refused_once(struct kunit *test)
 	struct hv hv = {};
 
 	hv_open(test, &hv, HV_DEPTH, 1);
-	KUNIT_ASSERT_EQ(test, fi_sendmsg(hv.pair.a.ep, &msg, FI_COMPLETION |
-					 FI_MORE), 0);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(hv.pair.a.ep, &msg, FI_COMPLETION | FI_MORE), 0);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -EIO);
-	KUNIT_ASSERT_EQ(test, hv_post(test, &hv, 0, HV_ELEM, 2),
-			stays ? 0 : -EIO);
+	KUNIT_ASSERT_EQ(test, hv_post(test, &hv, 0, HV_ELEM, 2), stays ? 0 : -EIO);
 	ht_each_once(test, hv.pair.a.tx, 1 + stays, EIO);
 	vt_event(test, hv.pair.a.eq, FI_SHUTDOWN, NULL);
 	vt_none(test, hv.pair.a.tx);
@@ -326,8 +313,7 @@ static void hv_refuse(struct kunit *test, unsigned int nth, unsigned int times)
 	struct hv hv = {};
 
 	hv_open(test, &hv, HV_DEPTH, 1);
-	fakehca_fail_again(ht_of(test)->hca, FAKEHCA_POST_SEND, nth, -EIO,
-			   times);
+	fakehca_fail_again(ht_of(test)->hca, FAKEHCA_POST_SEND, nth, -EIO, times);
 	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
 	/* Without the marker nobody knows before the close what the device does */
 	if (times == 1)
@@ -381,8 +367,7 @@ static void an_error_in_a_later_round_is_the_moves(struct kunit *test)
 	struct hv hv = {};
 
 	hv_open(test, &hv, HV_DEPTH, 1);
-	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, param->round + 1,
-		     IB_WC_REM_OP_ERR);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, param->round + 1, IB_WC_REM_OP_ERR);
 	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
 	hv_expect_failure(test, &hv, EREMOTEIO);
 }
@@ -439,8 +424,7 @@ static void a_device_that_goes_ends_the_move(struct kunit *test)
 	fakehca_remove_begin(ht_of(test)->hca);
 	KUNIT_EXPECT_EQ(test, ht_error(test, hv.pair.a.eq).err, ENODEV);
 	ht_failed(test, hv.pair.a.tx, ECANCELED);
-	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca,
-						    HT_PATIENCE_MS));
+	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca, HT_PATIENCE_MS));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, 0);
 }
 
@@ -564,38 +548,24 @@ static void a_drain_during_a_removal_waits_for_calls_of_the_endpoint(struct kuni
 }
 
 static struct kunit_case rw_cases[] = {
-	KUNIT_CASE_PARAM(a_move_takes_as_many_rounds_as_it_needs,
-			 hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_move_takes_as_many_rounds_as_it_needs, hv_param_gen_params),
 	KUNIT_CASE_PARAM(moves_in_flight_are_counted, hv_param_gen_params),
-	KUNIT_CASE_PARAM(enable_fails_without_registrations,
-			 hv_param_gen_params),
-	KUNIT_CASE_PARAM(a_refused_first_work_request_moves_nothing,
-			 hv_param_gen_params),
-	KUNIT_CASE_PARAM(what_waits_in_front_is_refused_once,
-			 hv_param_gen_params),
-	KUNIT_CASE_PARAM(a_refusal_in_the_middle_of_a_round_fails_the_move,
-			 hv_param_gen_params),
-	KUNIT_CASE_PARAM(and_so_it_does_if_the_marker_is_refused,
-			 hv_param_gen_params),
-	KUNIT_CASE_PARAM(a_refusal_of_a_later_round_fails_the_move,
-			 hv_param_gen_params),
-	KUNIT_CASE_PARAM(a_device_that_cannot_map_fails_the_call,
-			 hv_param_gen_params),
-	KUNIT_CASE_PARAM(an_error_in_a_later_round_is_the_moves,
-			 hv_param_gen_params),
-	KUNIT_CASE_PARAM(the_first_error_of_a_round_is_the_moves,
-			 hv_param_gen_params),
-	KUNIT_CASE_PARAM(a_connection_that_ends_cancels_the_move_once,
-			 hv_param_gen_params),
-	KUNIT_CASE_PARAM(an_endpoint_closes_with_a_round_in_flight,
-			 hv_param_gen_params),
+	KUNIT_CASE_PARAM(enable_fails_without_registrations, hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_refused_first_work_request_moves_nothing, hv_param_gen_params),
+	KUNIT_CASE_PARAM(what_waits_in_front_is_refused_once, hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_refusal_in_the_middle_of_a_round_fails_the_move, hv_param_gen_params),
+	KUNIT_CASE_PARAM(and_so_it_does_if_the_marker_is_refused, hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_refusal_of_a_later_round_fails_the_move, hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_device_that_cannot_map_fails_the_call, hv_param_gen_params),
+	KUNIT_CASE_PARAM(an_error_in_a_later_round_is_the_moves, hv_param_gen_params),
+	KUNIT_CASE_PARAM(the_first_error_of_a_round_is_the_moves, hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_connection_that_ends_cancels_the_move_once, hv_param_gen_params),
+	KUNIT_CASE_PARAM(an_endpoint_closes_with_a_round_in_flight, hv_param_gen_params),
 	KUNIT_CASE_PARAM(a_device_that_goes_ends_the_move, hv_param_gen_params),
 	KUNIT_CASE_PARAM(a_drain_during_a_removal_waits_for_calls_of_the_endpoint,
 			 hv_param_gen_params),
-	KUNIT_CASE_PARAM(a_connection_that_ends_between_rounds_cancels_once,
-			 hv_param_gen_params),
-	KUNIT_CASE_PARAM(an_endpoint_closes_between_rounds,
-			 hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_connection_that_ends_between_rounds_cancels_once, hv_param_gen_params),
+	KUNIT_CASE_PARAM(an_endpoint_closes_between_rounds, hv_param_gen_params),
 	{}
 };
 

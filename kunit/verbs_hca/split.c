@@ -48,8 +48,7 @@ static void sp_open(struct kunit *test, struct sp *sp, u32 max_send_sge)
 	KUNIT_ASSERT_EQ(test, hm_reg(test, sp->target, SP_LEN, &sp->mr), 0);
 	sp->buf = vzalloc(SP_LEN);
 	KUNIT_ASSERT_NOT_NULL(test, sp->buf);
-	KUNIT_ASSERT_EQ(test,
-			kunit_add_action_or_reset(test, sp_vfree, sp->buf), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, sp_vfree, sp->buf), 0);
 	sp->mapped = ht_stats(test).mapped;
 }
 
@@ -62,8 +61,7 @@ static ssize_t sp_post(struct sp *sp, bool read, unsigned long nr)
 	if (read)
 		return fi_read(ep, sp->buf + 1, SP_LEN - 2, NULL, 0, addr,
 			       fi_mr_key(sp->mr), vt_ctx(nr));
-	return fi_write(ep, sp->buf + 1, SP_LEN - 2, NULL, 0, addr,
-			fi_mr_key(sp->mr), vt_ctx(nr));
+	return fi_write(ep, sp->buf + 1, SP_LEN - 2, NULL, 0, addr, fi_mr_key(sp->mr), vt_ctx(nr));
 }
 
 static void sp_expect_unmapped(struct kunit *test, struct sp *sp)
@@ -76,8 +74,7 @@ static void sp_move(struct kunit *test, struct sp *sp, bool read, u8 seed)
 	vt_fill(read ? sp->target : sp->buf + 1, SP_LEN - 2, seed);
 	KUNIT_ASSERT_EQ(test, sp_post(sp, read, seed), 0);
 	vt_done(test, sp->pair.a.tx, vt_ctx(seed));
-	KUNIT_EXPECT_TRUE(test, vt_filled(read ? sp->buf + 1 : sp->target,
-					  SP_LEN - 2, seed));
+	KUNIT_EXPECT_TRUE(test, vt_filled(read ? sp->buf + 1 : sp->target, SP_LEN - 2, seed));
 	sp_expect_unmapped(test, sp);
 }
 
@@ -107,8 +104,7 @@ static void a_device_with_few_elements_gets_parts(struct kunit *test)
 	for (i = 1; i < 4; i++) {
 		calls = fakehca_calls(ht_of(test)->hca, FAKEHCA_POST_SEND);
 		sp_move(test, &sp, param->read, i);
-		KUNIT_EXPECT_EQ(test, fakehca_calls(ht_of(test)->hca,
-						    FAKEHCA_POST_SEND) - calls,
+		KUNIT_EXPECT_EQ(test, fakehca_calls(ht_of(test)->hca, FAKEHCA_POST_SEND) - calls,
 				DIV_ROUND_UP(SP_PAGES, per_part));
 	}
 	vt_none(test, sp.pair.a.tx);
@@ -153,8 +149,7 @@ static void sp_refuse_in_the_middle(struct kunit *test, unsigned int times)
 	KUNIT_ASSERT_EQ(test, sp_post(&sp, param->read, 8), 0);
 	comp = ht_failed(test, sp.pair.a.tx, EIO);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(8));
-	KUNIT_EXPECT_EQ(test, comp.flags,
-			FI_RMA | (param->read ? FI_READ : FI_WRITE));
+	KUNIT_EXPECT_EQ(test, comp.flags, FI_RMA | (param->read ? FI_READ : FI_WRITE));
 	/* Without the marker nobody knows before the close what the device does */
 	if (times == 1)
 		sp_expect_unmapped(test, &sp);
@@ -201,8 +196,7 @@ static void what_waits_in_front_is_refused_alone(struct kunit *test)
 	struct sp sp = {};
 
 	sp_open(test, &sp, param->max_send_sge);
-	KUNIT_ASSERT_EQ(test, fi_sendmsg(sp.pair.a.ep, &msg, FI_COMPLETION |
-					 FI_MORE), 0);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(sp.pair.a.ep, &msg, FI_COMPLETION | FI_MORE), 0);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -EIO);
 	KUNIT_ASSERT_EQ(test, sp_post(&sp, param->read, 8), -EIO);
 	comp = ht_failed(test, sp.pair.a.tx, EIO);
@@ -220,8 +214,7 @@ static void the_first_error_of_a_part_is_the_operations(struct kunit *test)
 	struct sp sp = {};
 
 	sp_open(test, &sp, param->max_send_sge);
-	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 2,
-		     IB_WC_REM_OP_ERR);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 2, IB_WC_REM_OP_ERR);
 	KUNIT_ASSERT_EQ(test, sp_post(&sp, param->read, 8), 0);
 	comp = ht_failed(test, sp.pair.a.tx, EREMOTEIO);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(8));
@@ -276,32 +269,22 @@ static void bad_memory_in_a_later_part_is_refused(struct kunit *test)
 	for (i = 0; i < 4; i++)
 		iov[i] = (struct kvec) { sp.buf + i * PAGE_SIZE, 8 };
 	iov[3].iov_base = on_stack;
-	KUNIT_EXPECT_EQ(test, fi_writev(sp.pair.a.ep, iov, NULL, 4, 0,
-					(uintptr_t)sp.target, fi_mr_key(sp.mr),
-					NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_writev(sp.pair.a.ep, iov, NULL, 4, 0, (uintptr_t)sp.target,
+					fi_mr_key(sp.mr), NULL), -EINVAL);
 	sp_expect_unmapped(test, &sp);
 	vt_none(test, sp.pair.a.tx);
 }
 
 static struct kunit_case split_cases[] = {
-	KUNIT_CASE_PARAM(a_device_with_few_elements_gets_parts,
-			 sp_param_gen_params),
-	KUNIT_CASE_PARAM(a_refused_first_part_takes_nothing,
-			 sp_param_gen_params),
-	KUNIT_CASE_PARAM(a_part_refused_in_the_middle_fails_the_operation,
-			 sp_param_gen_params),
-	KUNIT_CASE_PARAM(and_so_it_does_if_the_marker_is_refused,
-			 sp_param_gen_params),
-	KUNIT_CASE_PARAM(an_endpoint_closes_with_an_operation_stranded,
-			 sp_param_gen_params),
-	KUNIT_CASE_PARAM(what_waits_in_front_is_refused_alone,
-			 sp_param_gen_params),
-	KUNIT_CASE_PARAM(the_first_error_of_a_part_is_the_operations,
-			 sp_param_gen_params),
-	KUNIT_CASE_PARAM(a_connection_that_ends_cancels_the_operation_once,
-			 sp_param_gen_params),
-	KUNIT_CASE_PARAM(an_endpoint_closes_with_parts_in_flight,
-			 sp_param_gen_params),
+	KUNIT_CASE_PARAM(a_device_with_few_elements_gets_parts, sp_param_gen_params),
+	KUNIT_CASE_PARAM(a_refused_first_part_takes_nothing, sp_param_gen_params),
+	KUNIT_CASE_PARAM(a_part_refused_in_the_middle_fails_the_operation, sp_param_gen_params),
+	KUNIT_CASE_PARAM(and_so_it_does_if_the_marker_is_refused, sp_param_gen_params),
+	KUNIT_CASE_PARAM(an_endpoint_closes_with_an_operation_stranded, sp_param_gen_params),
+	KUNIT_CASE_PARAM(what_waits_in_front_is_refused_alone, sp_param_gen_params),
+	KUNIT_CASE_PARAM(the_first_error_of_a_part_is_the_operations, sp_param_gen_params),
+	KUNIT_CASE_PARAM(a_connection_that_ends_cancels_the_operation_once, sp_param_gen_params),
+	KUNIT_CASE_PARAM(an_endpoint_closes_with_parts_in_flight, sp_param_gen_params),
 	KUNIT_CASE(bad_memory_in_a_later_part_is_refused),
 	{}
 };

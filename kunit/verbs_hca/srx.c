@@ -51,9 +51,8 @@ static void srx_serve(struct kunit *test, const struct fakehca_attr *attr, struc
 }
 
 /* An endpoint that shares, with one queue for sends and one for receives */
-static void srx_end_open(struct kunit *test, struct srx_set *set,
-			 struct vt_end *end, struct fi_info *info,
-			 struct vt_cq *rx)
+static void srx_end_open(struct kunit *test, struct srx_set *set, struct vt_end *end,
+			 struct fi_info *info, struct vt_cq *rx)
 {
 	end->tx = vt_cq(test, &vt_default_kind, info->tx_attr->size + SRX_DEPTH);
 	end->rx = rx;
@@ -61,8 +60,7 @@ static void srx_end_open(struct kunit *test, struct srx_set *set,
 	ht_end_open(test, end, info);
 }
 
-static void srx_join(struct kunit *test, struct srx_set *set, int nr,
-		     struct vt_cq *rx)
+static void srx_join(struct kunit *test, struct srx_set *set, int nr, struct vt_cq *rx)
 {
 	struct vt_pair *pair = &set->pairs[nr];
 	struct fi_info *info;
@@ -93,8 +91,7 @@ static int srx_post_rest(struct kunit *test, struct srx_set *set)
 	int count;
 
 	for (count = 0; count <= SRX_DEPTH; count++)
-		if (fi_recv(set->srx, ht_buf(test, SRX_LEN), SRX_LEN, NULL, 0,
-			    NULL) == -EAGAIN)
+		if (fi_recv(set->srx, ht_buf(test, SRX_LEN), SRX_LEN, NULL, 0, NULL) == -EAGAIN)
 			break;
 	return count;
 }
@@ -144,8 +141,7 @@ static void a_device_with_hardly_a_queue_to_share_has_one(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_srx_context(vt_of(test)->domain, &rx, &srx, NULL), 0);
 	vt_adopt(test, &srx->fid);
 	KUNIT_EXPECT_EQ(test, fi_recv(srx, ht_buf(test, SRX_LEN), SRX_LEN, NULL, 0, NULL), 0);
-	KUNIT_EXPECT_EQ(test, fi_recv(srx, ht_buf(test, SRX_LEN), SRX_LEN, NULL, 0, NULL),
-			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_recv(srx, ht_buf(test, SRX_LEN), SRX_LEN, NULL, 0, NULL), -EAGAIN);
 }
 
 static void a_device_without_queues_to_share_says_so(struct kunit *test)
@@ -158,8 +154,7 @@ static void a_device_without_queues_to_share_says_so(struct kunit *test)
 	ht_open(test, &attr);
 	KUNIT_EXPECT_EQ(test, ht->vt.info->domain_attr->max_ep_srx_ctx, 0);
 	KUNIT_EXPECT_EQ(test, srx_try(test, &ep), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_endpoint(ht->vt.domain, srx_shared(test), &ep,
-					  NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(ht->vt.domain, srx_shared(test), &ep, NULL), -EINVAL);
 	hints = ht_hints(test);
 	hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	KUNIT_EXPECT_EQ(test, ht_getinfo(test, hints, &info), -ENODATA);
@@ -183,13 +178,10 @@ static void limits_are_those_of_the_shared_queue(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, info->rx_attr->size, 16);
 	KUNIT_EXPECT_EQ(test, info->rx_attr->iov_limit, 2);
 	KUNIT_EXPECT_GT(test, ht->vt.info->rx_attr->size, 16);
-	KUNIT_EXPECT_EQ(test, fi_srx_context(ht->vt.domain, info->rx_attr, &srx,
-					     NULL), 0);
+	KUNIT_EXPECT_EQ(test, fi_srx_context(ht->vt.domain, info->rx_attr, &srx, NULL), 0);
 	vt_adopt(test, &srx->fid);
-	KUNIT_EXPECT_EQ(test, fi_srx_context(ht->vt.domain, &deep, &srx, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_srx_context(ht->vt.domain, &long_list, &srx, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_srx_context(ht->vt.domain, &deep, &srx, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_srx_context(ht->vt.domain, &long_list, &srx, NULL), -EINVAL);
 }
 
 static void a_post_that_fails_maps_nothing(struct kunit *test)
@@ -202,11 +194,9 @@ static void a_post_that_fails_maps_nothing(struct kunit *test)
 	srx_open(test, &set);
 	before = ht_stats(test);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SRQ_RECV, 1, -ENOMEM);
-	KUNIT_EXPECT_EQ(test, fi_recv(set.srx, buf, SRX_LEN, NULL, 0, NULL),
-			-EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_recv(set.srx, buf, SRX_LEN, NULL, 0, NULL), -EAGAIN);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SRQ_RECV, 1, -EIO);
-	KUNIT_EXPECT_EQ(test, fi_recv(set.srx, buf, SRX_LEN, NULL, 0, NULL),
-			-EIO);
+	KUNIT_EXPECT_EQ(test, fi_recv(set.srx, buf, SRX_LEN, NULL, 0, NULL), -EIO);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before.mapped);
 	KUNIT_EXPECT_EQ(test, srx_post_rest(test, &set), SRX_DEPTH);
 }
@@ -380,8 +370,7 @@ static void a_drain_waits_for_a_silent_device_as_long_as_asked(struct kunit *tes
 
 static int srx_arm(struct srx_set *set, size_t limit)
 {
-	return fi_setopt(&set->srx->fid, FI_OPT_ENDPOINT, FI_OPT_SRX_LIMIT,
-			 &limit, sizeof(limit));
+	return fi_setopt(&set->srx->fid, FI_OPT_ENDPOINT, FI_OPT_SRX_LIMIT, &limit, sizeof(limit));
 }
 
 static size_t srx_armed(struct kunit *test, struct srx_set *set)
@@ -507,15 +496,13 @@ static void a_failed_receive_ends_one_connection(struct kunit *test)
 }
 
 static struct kunit_case srx_cases[] = {
-	KUNIT_CASE_PARAM(a_context_fails_with_the_device,
-			 create_error_gen_params),
+	KUNIT_CASE_PARAM(a_context_fails_with_the_device, create_error_gen_params),
 	KUNIT_CASE(a_device_with_hardly_a_queue_to_share_has_one),
 	KUNIT_CASE(a_device_without_queues_to_share_says_so),
 	KUNIT_CASE(limits_are_those_of_the_shared_queue),
 	KUNIT_CASE(a_post_that_fails_maps_nothing),
 	KUNIT_CASE(receives_are_mapped_until_they_are_taken_or_closed),
-	KUNIT_CASE_PARAM(enable_fails_and_can_be_tried_again,
-			 enable_error_gen_params),
+	KUNIT_CASE_PARAM(enable_fails_and_can_be_tried_again, enable_error_gen_params),
 	KUNIT_CASE(markers_are_shared),
 	KUNIT_CASE(close_waits_for_the_device_only_as_long_as_needed),
 	KUNIT_CASE(close_of_an_endpoint_without_a_connection_waits_for_nothing),
