@@ -122,8 +122,7 @@ int nth_target(struct nth_env *env)
 	if (ret)
 		return ret;
 	ret = fi_mr_reg(env->domain, env->mem + 4 * PAGE_SIZE, 2 * PAGE_SIZE,
-			FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &env->mr,
-			NULL);
+			FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &env->mr, NULL);
 	if (!ret)
 		nth_keep(env, &env->mr->fid);
 	return ret;

@@ -54,8 +54,7 @@ void nth_forget(struct nth_env *env, struct fid *fid)
 	if (i == env->nr_fids)
 		return;
 	env->nr_fids--;
-	memmove(&env->fids[i], &env->fids[i + 1],
-		(env->nr_fids - i) * sizeof(env->fids[0]));
+	memmove(&env->fids[i], &env->fids[i + 1], (env->nr_fids - i) * sizeof(env->fids[0]));
 }
 
 /* The info is freed when the environment is closed */
@@ -82,8 +81,7 @@ static int nth_hear(struct nth_env *env, struct nth_news *news, int timeout)
 	ssize_t ret;
 
 	*news = (struct nth_news) {};
-	ret = fi_eq_sread(env->eq, &news->event, &event, sizeof(event), timeout,
-			  0);
+	ret = fi_eq_sread(env->eq, &news->event, &event, sizeof(event), timeout, 0);
 	if (ret == -FI_EAVAIL) {
 		ret = fi_eq_readerr(env->eq, &error, 0);
 		news->fid = error.fid;
@@ -94,8 +92,7 @@ static int nth_hear(struct nth_env *env, struct nth_news *news, int timeout)
 	if (ret > 0 && !news->err && news->event == FI_CONNREQ) {
 		news->info = event.cm.info;
 		if (ret >= sizeof(event.cm) + sizeof(news->serial))
-			memcpy(&news->serial, event.cm.data,
-			       sizeof(news->serial));
+			memcpy(&news->serial, event.cm.data, sizeof(news->serial));
 	}
 	return ret > 0 ? 1 : ret == -EAGAIN ? 0 : ret;
 }
@@ -118,16 +115,14 @@ void nth_drop(struct nth_env *env, unsigned int to)
 	nth_decline(env, env->request);
 	env->request = NULL;
 	while (env->nr_fids > to)
-		KUNIT_EXPECT_EQ(env->test,
-				fi_close(env->fids[--env->nr_fids]), 0);
+		KUNIT_EXPECT_EQ(env->test, fi_close(env->fids[--env->nr_fids]), 0);
 	while (nth_hear(env, &news, 0) > 0)
 		nth_decline(env, news.info);
 	env->a = (struct nth_end) {};
 	env->b = (struct nth_end) {};
 }
 
-int nth_cq_open(struct nth_env *env, enum fi_wait_obj wait_obj,
-		struct fid_cq **cq)
+int nth_cq_open(struct nth_env *env, enum fi_wait_obj wait_obj, struct fid_cq **cq)
 {
 	struct fi_cq_attr attr = {
 		.size		= 4 * NTH_DEPTH,
@@ -152,8 +147,7 @@ int nth_ep_open(struct nth_env *env, struct nth_end *end, struct fi_info *info)
 }
 
 /* With its queues, and enabled; the completion queues may be set before */
-int nth_end_open(struct nth_env *env, struct nth_end *end, struct fi_info *info,
-		 size_t rw_ops)
+int nth_end_open(struct nth_env *env, struct nth_end *end, struct fi_info *info, size_t rw_ops)
 {
 	struct tb_end what = { .eq = env->eq, .rw_ops = rw_ops };
 	int ret = 0;
@@ -250,8 +244,7 @@ int nth_await(struct fid_cq *cq)
 	struct fi_cq_data_entry entry;
 	ssize_t ret;
 
-	ret = vt_in_time(NTH_PATIENCE_MS,
-			 fi_cq_sread(cq, &entry, 1, NULL, NTH_PATIENCE_MS));
+	ret = vt_in_time(NTH_PATIENCE_MS, fi_cq_sread(cq, &entry, 1, NULL, NTH_PATIENCE_MS));
 	if (ret == -FI_EAVAIL)
 		ret = fi_cq_readerr(cq, &error, 0) == 1 ? -error.err : -EUCLEAN;
 	return ret == 1 ? 0 : ret;
@@ -292,8 +285,7 @@ static struct fi_info *nth_hints(const struct nth_env *env)
 				      FI_MR_PROV_KEY;
 	hints->fabric_attr->prov_name = kstrdup(env->prov, GFP_KERNEL);
 	if (env->hca)
-		hints->domain_attr->name = kstrdup(fakehca_name(env->hca),
-						   GFP_KERNEL);
+		hints->domain_attr->name = kstrdup(fakehca_name(env->hca), GFP_KERNEL);
 	return hints;
 }
 
@@ -404,8 +396,7 @@ void nth_env_close(struct nth_env *env)
 	if (env->eq)
 		nth_drop(env, 2);
 	while (env->nr_fids)
-		KUNIT_EXPECT_EQ(env->test,
-				fi_close(env->fids[--env->nr_fids]), 0);
+		KUNIT_EXPECT_EQ(env->test, fi_close(env->fids[--env->nr_fids]), 0);
 	if (env->hca)
 		nth_hca_close(env);
 	while (env->nr_infos)

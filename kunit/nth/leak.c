@@ -157,8 +157,7 @@ static struct nth_live *nth_place(const void *ptr)
 	return free;
 }
 
-static void nth_allocates(void *unused, unsigned long call_site,
-			  const void *ptr)
+static void nth_allocates(void *unused, unsigned long call_site, const void *ptr)
 {
 	struct nth_live *live;
 	unsigned long flags;

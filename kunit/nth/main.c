@@ -54,8 +54,7 @@ static void nth_suite_exit(struct kunit_suite *suite)
 	nth_exit();
 }
 
-static unsigned int nth_measure(struct nth_env *env,
-				const struct nth_path *path,
+static unsigned int nth_measure(struct nth_env *env, const struct nth_path *path,
 				const struct nth_means *means)
 {
 	unsigned int points = nth_run(env, path, means);
@@ -63,8 +62,7 @@ static unsigned int nth_measure(struct nth_env *env,
 	nth_figures.paths += !!points;
 	nth_figures.points += points;
 	if (points)
-		kunit_info(env->test, "%s: %u %s\n", path->name, points,
-			   means->name);
+		kunit_info(env->test, "%s: %u %s\n", path->name, points, means->name);
 	return points;
 }
 
@@ -89,8 +87,7 @@ static void nth_env_end(struct nth_env *env)
 }
 
 static unsigned int nth_run_path(struct kunit *test, const char *prov,
-				 const struct fakehca_attr *attr,
-				 const struct nth_path *path,
+				 const struct fakehca_attr *attr, const struct nth_path *path,
 				 const struct nth_means *means)
 {
 	struct nth_env *env = nth_env_new(test, prov, attr);
@@ -101,8 +98,7 @@ static unsigned int nth_run_path(struct kunit *test, const char *prov,
 }
 
 /* A path is a parameter: what takes a minute is taken for hung */
-static const void *nth_path_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev,
-				       char *desc)
+static const void *nth_path_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc)
 {
 	const struct nth_path *path;
 
@@ -135,15 +131,13 @@ static void every_allocation_of_the_caller_fails_once(struct kunit *test)
 static void every_allocation_of_workers_fails_once(struct kunit *test)
 {
 	const struct nth_path *path = test->param_value;
-	unsigned int points = nth_run_path(test, "verbs", &nth_attr, path,
-					   &nth_workers);
+	unsigned int points = nth_run_path(test, "verbs", &nth_attr, path, &nth_workers);
 
 	if (path->traits & NTH_WORKS)
 		KUNIT_EXPECT_GT(test, points, 0);
 }
 
-static void nth_arm_verb(struct nth_env *env, const struct nth_means *means,
-			 unsigned int nth)
+static void nth_arm_verb(struct nth_env *env, const struct nth_means *means, unsigned int nth)
 {
 	fakehca_fail(env->hca, means->point, nth, means->error);
 	env->due = fakehca_calls(env->hca, means->point) + nth;
@@ -205,8 +199,7 @@ static void every_allocation_on_this_device_fails_once(struct kunit *test)
 }
 
 /* Paths that providers without a device have */
-static const void *nth_soft_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev,
-				       char *desc)
+static const void *nth_soft_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc)
 {
 	const struct nth_path *path;
 
@@ -233,8 +226,7 @@ static const void *nth_sep_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, ch
 static void nth_run_soft(struct kunit *test, const char *prov,
 			 const struct nth_means *means, bool allocates)
 {
-	unsigned int points = nth_run_path(test, prov, NULL, test->param_value,
-					   means);
+	unsigned int points = nth_run_path(test, prov, NULL, test->param_value, means);
 
 	if (allocates)
 		KUNIT_EXPECT_GT(test, points, 0);
@@ -425,10 +417,8 @@ static void every_allocation_of_a_caller_with_persistent_memory_fails_once(struc
 }
 
 static struct kunit_case nth_hca_cases[] = {
-	KUNIT_CASE_PARAM(every_allocation_of_the_caller_fails_once,
-			 nth_path_gen_params),
-	KUNIT_CASE_PARAM(every_allocation_of_workers_fails_once,
-			 nth_path_gen_params),
+	KUNIT_CASE_PARAM(every_allocation_of_the_caller_fails_once, nth_path_gen_params),
+	KUNIT_CASE_PARAM(every_allocation_of_workers_fails_once, nth_path_gen_params),
 	KUNIT_CASE_PARAM(every_verb_fails_once, nth_verb_gen_params),
 	{}
 };
@@ -441,8 +431,7 @@ struct kunit_suite kofi_nth_hca_suite = {
 };
 
 static struct kunit_case nth_verbs_cases[] = {
-	KUNIT_CASE_PARAM(every_allocation_on_this_device_fails_once,
-			 nth_path_gen_params),
+	KUNIT_CASE_PARAM(every_allocation_on_this_device_fails_once, nth_path_gen_params),
 	{}
 };
 
@@ -454,10 +443,8 @@ struct kunit_suite kofi_nth_verbs_suite = {
 };
 
 static struct kunit_case nth_loop_cases[] = {
-	KUNIT_CASE_PARAM(every_allocation_of_a_caller_of_loop_fails_once,
-			 nth_soft_gen_params),
-	KUNIT_CASE_PARAM(every_allocation_for_contexts_of_loop_fails_once,
-			 nth_sep_gen_params),
+	KUNIT_CASE_PARAM(every_allocation_of_a_caller_of_loop_fails_once, nth_soft_gen_params),
+	KUNIT_CASE_PARAM(every_allocation_for_contexts_of_loop_fails_once, nth_sep_gen_params),
 	{}
 };
 
@@ -469,12 +456,9 @@ struct kunit_suite kofi_nth_loop_suite = {
 };
 
 static struct kunit_case nth_tcp_cases[] = {
-	KUNIT_CASE_PARAM(every_allocation_of_a_caller_of_tcp_fails_once,
-			 nth_soft_gen_params),
-	KUNIT_CASE_PARAM(every_allocation_of_workers_of_tcp_fails_once,
-			 nth_soft_gen_params),
-	KUNIT_CASE_PARAM(every_allocation_for_contexts_of_tcp_fails_once,
-			 nth_sep_gen_params),
+	KUNIT_CASE_PARAM(every_allocation_of_a_caller_of_tcp_fails_once, nth_soft_gen_params),
+	KUNIT_CASE_PARAM(every_allocation_of_workers_of_tcp_fails_once, nth_soft_gen_params),
+	KUNIT_CASE_PARAM(every_allocation_for_contexts_of_tcp_fails_once, nth_sep_gen_params),
 	{}
 };
 
@@ -512,8 +496,7 @@ struct kunit_suite kofi_nth_rdm_suite = {
 };
 
 static struct kunit_case nth_hook_cases[] = {
-	KUNIT_CASE_PARAM(every_allocation_of_a_caller_under_hooks_fails_once,
-			 nth_soft_gen_params),
+	KUNIT_CASE_PARAM(every_allocation_of_a_caller_under_hooks_fails_once, nth_soft_gen_params),
 	KUNIT_CASE(every_allocation_for_a_copy_of_peer_memory_fails_once),
 	{}
 };

@@ -215,11 +215,9 @@ extern const unsigned int nth_pmem_count;
  */
 struct nth_means {
 	const char		*name;
-	void			(*arm)(struct nth_env *env,
-				       const struct nth_means *means,
+	void			(*arm)(struct nth_env *env, const struct nth_means *means,
 				       unsigned int nth);
-	bool			(*disarm)(struct nth_env *env,
-					  const struct nth_means *means);
+	bool			(*disarm)(struct nth_env *env, const struct nth_means *means);
 	int			error;
 	enum fakehca_point	point;
 	unsigned int		never;
@@ -258,11 +256,9 @@ void nth_drop(struct nth_env *env, unsigned int to);
 void nth_forget(struct nth_env *env, struct fid *fid);
 int nth_getinfo(struct nth_env *env, struct fi_info **info);
 struct fi_info *nth_dup(struct nth_env *env, const struct fi_info *info);
-int nth_cq_open(struct nth_env *env, enum fi_wait_obj wait_obj,
-		struct fid_cq **cq);
+int nth_cq_open(struct nth_env *env, enum fi_wait_obj wait_obj, struct fid_cq **cq);
 int nth_ep_open(struct nth_env *env, struct nth_end *end, struct fi_info *info);
-int nth_end_open(struct nth_env *env, struct nth_end *end, struct fi_info *info,
-		 size_t rw_ops);
+int nth_end_open(struct nth_env *env, struct nth_end *end, struct fi_info *info, size_t rw_ops);
 /* Asks for a connection of a, waits for the request */
 int nth_request(struct nth_env *env);
 /* Waits until both ends have heard the same; 0: they are connected */

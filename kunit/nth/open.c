@@ -158,8 +158,7 @@ static int call_srx_limit(struct nth_env *env)
 {
 	size_t limit = 1;
 
-	return fi_setopt(&env->srx->fid, FI_OPT_ENDPOINT, FI_OPT_SRX_LIMIT,
-			 &limit, sizeof(limit));
+	return fi_setopt(&env->srx->fid, FI_OPT_ENDPOINT, FI_OPT_SRX_LIMIT, &limit, sizeof(limit));
 }
 
 static int call_srx_close(struct nth_env *env)
@@ -233,8 +232,7 @@ static int call_set_raw(struct nth_env *env)
 {
 	int raw = 1;
 
-	return fi_setopt(&env->a.ep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_RAW,
-			 &raw, sizeof(raw));
+	return fi_setopt(&env->a.ep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_RAW, &raw, sizeof(raw));
 }
 
 static int call_set_rw_ops(struct nth_env *env)
@@ -313,8 +311,7 @@ static int call_ep_close(struct nth_env *env)
 
 static int nth_reg(struct nth_env *env, struct fid_domain *domain, u8 *mem)
 {
-	int ret = fi_mr_reg(domain, mem, 100, NTH_REMOTE, 0, 0, 0, &env->mr,
-			    NULL);
+	int ret = fi_mr_reg(domain, mem, 100, NTH_REMOTE, 0, 0, 0, &env->mr, NULL);
 
 	return nth_opened(env, ret, &env->mr->fid);
 }
@@ -347,14 +344,12 @@ static int call_regv(struct nth_env *env)
 		{ env->mem + 3 * PAGE_SIZE, PAGE_SIZE },
 		{ env->mem + 5 * PAGE_SIZE, 9 },
 	};
-	int ret = fi_mr_regv(env->lone, iov, 3, NTH_REMOTE, 0, 0, 0, &env->mr,
-			     NULL);
+	int ret = fi_mr_regv(env->lone, iov, 3, NTH_REMOTE, 0, 0, 0, &env->mr, NULL);
 
 	return nth_opened(env, ret, &env->mr->fid);
 }
 
-static int nth_regattr(struct nth_env *env, const struct fi_mr_attr *attr,
-		       u64 flags)
+static int nth_regattr(struct nth_env *env, const struct fi_mr_attr *attr, u64 flags)
 {
 	int ret = fi_mr_regattr(env->lone, attr, flags, &env->mr);
 
@@ -371,8 +366,7 @@ static int call_reg_bvec(struct nth_env *env)
 		.access		= NTH_REMOTE,
 	};
 
-	bvec_set_page(&bvec[0], virt_to_page(env->mem + PAGE_SIZE), PAGE_SIZE,
-		      0);
+	bvec_set_page(&bvec[0], virt_to_page(env->mem + PAGE_SIZE), PAGE_SIZE, 0);
 	bvec_set_page(&bvec[1], virt_to_page(env->mem + 3 * PAGE_SIZE), 7, 0);
 	return nth_regattr(env, &attr, 0);
 }

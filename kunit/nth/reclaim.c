@@ -497,8 +497,7 @@ static int rec_again(struct rec *rec)
 static int rec_rdm_expect(struct rec *rec, size_t len)
 {
 	rec->posted++;
-	return fi_trecv(rec->env.b.ep, rec->in, len, NULL, FI_ADDR_UNSPEC, REC_TAG, 0,
-			&rec->done);
+	return fi_trecv(rec->env.b.ep, rec->in, len, NULL, FI_ADDR_UNSPEC, REC_TAG, 0, &rec->done);
 }
 
 static int rec_rdm_send(struct rec *rec, size_t len)
@@ -706,9 +705,8 @@ static int rec_open(struct rec *rec)
 	if (ret)
 		return ret;
 	nth_keep(env, &rec->cntr->fid);
-	ret = fi_mr_reg(env->domain, rec->far, REC_BYTES,
-			FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &env->mr,
-			NULL);
+	ret = fi_mr_reg(env->domain, rec->far, REC_BYTES, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0,
+			&env->mr, NULL);
 	if (ret)
 		return ret;
 	nth_keep(env, &env->mr->fid);
@@ -846,8 +844,7 @@ static void handlers_of_events_do_not_wait_for_io(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ret, 0);
 	if (!ret) {
 		nth_keep(&rec->env, &eq->fid);
-		KUNIT_EXPECT_EQ(test, fi_eq_write(eq, FI_NOTIFY, &entry,
-						  sizeof(entry), 0),
+		KUNIT_EXPECT_EQ(test, fi_eq_write(eq, FI_NOTIFY, &entry, sizeof(entry), 0),
 				(ssize_t)sizeof(entry));
 		wait_for_completion(&heard.called);
 		KUNIT_EXPECT_TRUE(test, heard.noio);

@@ -40,8 +40,7 @@ static unsigned int nth_get(void)
 	return READ_ONCE(current->fail_nth);
 }
 
-static void nth_arm_own(struct nth_env *env, const struct nth_means *means,
-			unsigned int nth)
+static void nth_arm_own(struct nth_env *env, const struct nth_means *means, unsigned int nth)
 {
 	nth_set(nth);
 }
@@ -100,8 +99,7 @@ static bool nth_is_empty(struct task_struct *const *tasks)
 }
 
 /* Returns false if there is no @from, or no place */
-static bool nth_mark(struct task_struct **tasks, struct task_struct *from,
-		     struct task_struct *to)
+static bool nth_mark(struct task_struct **tasks, struct task_struct *from, struct task_struct *to)
 {
 	size_t i;
 
@@ -111,8 +109,7 @@ static bool nth_mark(struct task_struct **tasks, struct task_struct *from,
 	return false;
 }
 
-static void nth_arm_workers(struct nth_env *env, const struct nth_means *means,
-			    unsigned int nth)
+static void nth_arm_workers(struct nth_env *env, const struct nth_means *means, unsigned int nth)
 {
 	/*
 	 * A work item that has been queued, as by the opening of a listener, would use up a count
@@ -125,8 +122,7 @@ static void nth_arm_workers(struct nth_env *env, const struct nth_means *means,
 	atomic_set(&nth_left, nth);
 }
 
-static bool nth_disarm_workers(struct nth_env *env,
-			       const struct nth_means *means)
+static bool nth_disarm_workers(struct nth_env *env, const struct nth_means *means)
 {
 	atomic_set(&nth_left, 0);
 	/* Who has told of a failure may not have come to the end of his work yet */
@@ -149,8 +145,7 @@ static void nth_work_begins(void *unused, struct work_struct *work)
 	nth_set(left && nth_mark(nth_counting, NULL, current) ? left : 0);
 }
 
-static void nth_work_ends(void *unused, struct work_struct *work,
-			  work_func_t function)
+static void nth_work_ends(void *unused, struct work_struct *work, work_func_t function)
 {
 	unsigned int before = atomic_read(&nth_left), left = nth_get();
 
@@ -271,8 +266,7 @@ static struct fakehca_stats nth_stats(struct nth_env *env)
 	return stats;
 }
 
-static void nth_expect_same(struct nth_env *env,
-			    const struct fakehca_stats *before)
+static void nth_expect_same(struct nth_env *env, const struct fakehca_stats *before)
 {
 	struct fakehca_stats now = nth_stats(env);
 
@@ -314,8 +308,7 @@ static void nth_failed(struct nth_env *env, const struct nth_path *path,
 	if (path->traits & NTH_SURE || !nth_says(env, path, means, err))
 		KUNIT_FAIL(test, "%s says %d at number %u of the %s",
 			   path->name, err, nth, means->name);
-	if (path->traits & (means->error == -ENOMEM ? NTH_FINAL :
-						      NTH_FINAL | NTH_ENDS))
+	if (path->traits & (means->error == -ENOMEM ? NTH_FINAL : NTH_FINAL | NTH_ENDS))
 		return;
 	nth_expect_same(env, before);
 	err = path->call(env);
@@ -345,9 +338,8 @@ static bool nth_once(struct nth_env *env, const struct nth_path *path,
 	struck = means->disarm(env, means);
 	if (err)
 		nth_failed(env, path, means, nth, err, &before);
-	KUNIT_EXPECT_TRUE_MSG(env->test, !err || struck,
-			      "%s says %d although nothing failed", path->name,
-			      err);
+	KUNIT_EXPECT_TRUE_MSG(env->test, !err || struck, "%s says %d although nothing failed",
+			      path->name, err);
 	nth_drop(env, mark);
 	return struck;
 }
