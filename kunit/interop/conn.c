@@ -16,8 +16,7 @@
 
 union interop_event {
 	struct fi_eq_cm_entry	cm;
-	__u8			raw[sizeof(struct fi_eq_cm_entry) +
-				    INTEROP_CM_DATA];
+	__u8			raw[sizeof(struct fi_eq_cm_entry) + INTEROP_CM_DATA];
 };
 
 /* Attempts, two for each length; then the connection for the data */
@@ -47,15 +46,13 @@ static size_t interop_cm_len(const struct interop_end *end,
 	}
 }
 
-static size_t interop_cm_fill(const struct interop_end *end,
-			      enum interop_case which, unsigned int attempt,
-			      __u8 *data)
+static size_t interop_cm_fill(const struct interop_end *end, enum interop_case which,
+			      unsigned int attempt, __u8 *data)
 {
 	size_t len = interop_cm_len(end, which, attempt), i;
 
 	for (i = 0; i < len; i++)
-		data[i] = interop_hash(which * interop_attempts(end) + attempt,
-				       i);
+		data[i] = interop_hash(which * interop_attempts(end) + attempt, i);
 	return len;
 }
 
@@ -68,15 +65,12 @@ static void interop_cm_check(struct interop_end *end, enum interop_case which,
 
 	interop_count(end, false, which, 1, len);
 	if (len != want_len)
-		interop_bad(end, false, which, "%zu bytes came instead of %zu",
-			    len, want_len);
+		interop_bad(end, false, which, "%zu bytes came instead of %zu", len, want_len);
 	else if (len && memcmp(data, want, len))
-		interop_bad(end, false, which, "%zu bytes came with errors",
-			    len);
+		interop_bad(end, false, which, "%zu bytes came with errors", len);
 }
 
-static int interop_event_error(struct interop_end *end,
-			       struct fi_eq_err_entry *error)
+static int interop_event_error(struct interop_end *end, struct fi_eq_err_entry *error)
 {
 	ssize_t ret = fi_eq_readerr(end->eq, error, 0);
 
@@ -86,8 +80,7 @@ static int interop_event_error(struct interop_end *end,
 }
 
 /* The next event, as fi_eq_sread() gives it */
-static ssize_t interop_event(struct interop_end *end, __u32 *got,
-			     union interop_event *event)
+static ssize_t interop_event(struct interop_end *end, __u32 *got, union interop_event *event)
 {
 	int step = end->cq_moves_eq ? INTEROP_LOOK_MS : INTEROP_PATIENCE_MS;
 	int waited = 0;
@@ -128,8 +121,7 @@ static int interop_await(struct interop_end *end, __u32 want,
 }
 
 /* Wait for the rejection of a request. */
-static int interop_await_rejection(struct interop_end *end,
-				   unsigned int attempt)
+static int interop_await_rejection(struct interop_end *end, unsigned int attempt)
 {
 	__u8 data[INTEROP_CM_DATA];
 	struct fi_eq_err_entry error = {
@@ -148,13 +140,11 @@ static int interop_await_rejection(struct interop_end *end,
 	ret = interop_event_error(end, &error);
 	if (ret != -ECONNREFUSED)
 		return ret;
-	interop_cm_check(end, INTEROP_REJECT, attempt, error.err_data,
-			 error.err_data_size);
+	interop_cm_check(end, INTEROP_REJECT, attempt, error.err_data, error.err_data_size);
 	return 0;
 }
 
-static int interop_open_fabric(struct interop_end *end, const char *node,
-			       int service, __u64 flags)
+static int interop_open_fabric(struct interop_end *end, const char *node, int service, __u64 flags)
 {
 	const struct interop_plan *plan = end->plan;
 	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
@@ -191,8 +181,7 @@ static int interop_open_fabric(struct interop_end *end, const char *node,
 }
 
 /* A domain that cannot send from memory that is not registered gets it. */
-static int interop_prepare(struct interop_end *end, struct interop_mem *mem,
-			   size_t size)
+static int interop_prepare(struct interop_end *end, struct interop_mem *mem, size_t size)
 {
 	int ret;
 
@@ -518,8 +507,7 @@ void interop_close_fid(struct fid *fid, int *ret)
 
 	if (!failed)
 		return;
-	interop_say("an object of class %zu is not closed: %s", fid->fclass,
-		    fi_strerror(-failed));
+	interop_say("an object of class %zu is not closed: %s", fid->fclass, fi_strerror(-failed));
 	*ret = failed;
 }
 

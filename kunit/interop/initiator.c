@@ -53,8 +53,7 @@ __u64 interop_datum(const struct interop_end *end, __u64 seed, unsigned int nr)
 }
 
 /* And how many bytes it goes with */
-size_t interop_datum_len(const struct interop_end *end, enum interop_case which,
-			 unsigned int nr)
+size_t interop_datum_len(const struct interop_end *end, enum interop_case which, unsigned int nr)
 {
 	size_t len = nr * nr * nr * nr;
 
@@ -75,8 +74,7 @@ static int interop_ask(struct interop_end *end, enum interop_case which,
 }
 
 static int interop_ask_range(struct interop_end *end, enum interop_case which,
-			     enum interop_type type, size_t offset, size_t len,
-			     __u64 seed)
+			     enum interop_type type, size_t offset, size_t len, __u64 seed)
 {
 	struct interop_msg msg = {
 		.offset	= cpu_to_le64(offset),
@@ -101,9 +99,8 @@ static int interop_open(struct interop_end *end, enum interop_case which)
 }
 
 /* Post a read or a write between @local here and @offset there. */
-static ssize_t interop_post_rma(struct interop_end *end, enum interop_case which,
-				size_t local, size_t offset, size_t len,
-				__u64 data)
+static ssize_t interop_post_rma(struct interop_end *end, enum interop_case which, size_t local,
+				size_t offset, size_t len, __u64 data)
 {
 	struct fi_rma_iov rma = {
 		.addr	= end->peer_addr + offset,
@@ -189,8 +186,7 @@ static int interop_read_one(struct interop_end *end, size_t local,
 	__u64 bad;
 	int ret;
 
-	ret = interop_ask_range(end, INTEROP_READ, INTEROP_FILL, offset, len,
-				seed);
+	ret = interop_ask_range(end, INTEROP_READ, INTEROP_FILL, offset, len, seed);
 	if (!ret)
 		ret = interop_rma(end, INTEROP_READ, local, offset, len);
 	if (ret)
@@ -201,8 +197,7 @@ static int interop_read_one(struct interop_end *end, size_t local,
 			    "%zu bytes from %zu to %zu: byte %llu is wrong", len,
 			    offset, local, (unsigned long long)bad - 1);
 	interop_clear(&end->local, local, len);
-	return interop_ask_range(end, INTEROP_READ, INTEROP_CHECK, offset, len,
-				 seed);
+	return interop_ask_range(end, INTEROP_READ, INTEROP_CHECK, offset, len, seed);
 }
 
 static int interop_place(struct interop_end *end, enum interop_case which,
@@ -217,8 +212,7 @@ static int interop_place(struct interop_end *end, enum interop_case which,
 		return interop_read_one(end, local, offset, len, seed);
 	if (which >= INTEROP_MESSAGE) {
 		ret = interop_message(end, which, local, offset, len, seed);
-		return ret ? ret : interop_ask_range(end, which, INTEROP_CHECK, offset, len,
-						     seed);
+		return ret ? ret : interop_ask_range(end, which, INTEROP_CHECK, offset, len, seed);
 	}
 	return interop_write_one(end, which, local, offset, len, seed);
 }
@@ -289,14 +283,11 @@ static ssize_t interop_post_msg(struct interop_end *end, enum interop_case which
 		return fi_tsendmsg(end->ep, &tagged, FI_COMPLETION | FI_REMOTE_CQ_DATA |
 				   FI_DELIVERY_COMPLETE);
 	if (which == INTEROP_SENDDATA)
-		return fi_senddata(end->ep, iov.iov_base, len, desc, data, 0,
-				   msg.context);
-	return fi_sendmsg(end->ep, &msg, FI_COMPLETION | FI_REMOTE_CQ_DATA |
-			  FI_DELIVERY_COMPLETE);
+		return fi_senddata(end->ep, iov.iov_base, len, desc, data, 0, msg.context);
+	return fi_sendmsg(end->ep, &msg, FI_COMPLETION | FI_REMOTE_CQ_DATA | FI_DELIVERY_COMPLETE);
 }
 
-static int interop_batch(struct interop_end *end, enum interop_case which,
-			 unsigned int batch)
+static int interop_batch(struct interop_end *end, enum interop_case which, unsigned int batch)
 {
 	bool write = which == INTEROP_WRITEDATA;
 	__u64 kind = end->plan->rdm ? FI_TAGGED : FI_MSG;
@@ -323,13 +314,10 @@ static int interop_batch(struct interop_end *end, enum interop_case which,
 		interop_bad(end, true, which, "its completion has flags %#llx",
 			    (unsigned long long)end->tx_flags);
 	if (!ret)
-		ret = interop_ask_range(end, which, INTEROP_DATA, 0,
-					INTEROP_BATCH, seed);
+		ret = interop_ask_range(end, which, INTEROP_DATA, 0, INTEROP_BATCH, seed);
 	for (i = 0; !ret && write && i < INTEROP_BATCH; i++)
-		ret = interop_ask_range(end, which, INTEROP_CHECK,
-					interop_batch_at(end, i),
-					interop_datum_len(end, which, i),
-					seed + i);
+		ret = interop_ask_range(end, which, INTEROP_CHECK, interop_batch_at(end, i),
+					interop_datum_len(end, which, i), seed + i);
 	return ret;
 }
 
@@ -343,8 +331,7 @@ static int interop_batches(struct interop_end *end, enum interop_case which)
 	return ret;
 }
 
-static int interop_set(struct interop_end *end, enum interop_case which,
-		       __u64 value)
+static int interop_set(struct interop_end *end, enum interop_case which, __u64 value)
 {
 	struct interop_msg msg = {
 		.offset	= cpu_to_le64(INTEROP_WORD),
@@ -389,17 +376,13 @@ static int interop_atomic(struct interop_end *end, enum interop_case which,
 	memory[1] = compare;
 	memory[2] = ~operand;
 	if (which == INTEROP_FETCH_ADD)
-		ret = fi_fetch_atomic(end->ep, interop_operand(end, memory), 1,
-				      desc, memory + 2, desc, 0, addr,
-				      end->peer_key, FI_UINT64, FI_SUM,
+		ret = fi_fetch_atomic(end->ep, interop_operand(end, memory), 1, desc, memory + 2,
+				      desc, 0, addr, end->peer_key, FI_UINT64, FI_SUM,
 				      interop_tx(end));
 	else
-		ret = fi_compare_atomic(end->ep, interop_operand(end, memory),
-					1, desc,
-					interop_operand(end, memory + 1), desc,
-					memory + 2, desc, 0, addr,
-					end->peer_key, FI_UINT64, FI_CSWAP,
-					interop_tx(end));
+		ret = fi_compare_atomic(end->ep, interop_operand(end, memory), 1, desc,
+					interop_operand(end, memory + 1), desc, memory + 2, desc, 0,
+					addr, end->peer_key, FI_UINT64, FI_CSWAP, interop_tx(end));
 	if (!ret)
 		ret = interop_tx_wait(end);
 	if (!ret && !(end->tx_flags & FI_ATOMIC))
@@ -433,14 +416,12 @@ static int interop_probe(struct interop_end *end)
 	return 0;
 }
 
-static void interop_expect(struct interop_end *end, enum interop_case which,
-			   unsigned int nr, const char *what, __u64 got,
-			   __u64 want)
+static void interop_expect(struct interop_end *end, enum interop_case which, unsigned int nr,
+			   const char *what, __u64 got, __u64 want)
 {
 	if (got != want)
-		interop_bad(end, true, which, "%s %u is %#llx instead of %#llx",
-			    what, nr, (unsigned long long)got,
-			    (unsigned long long)want);
+		interop_bad(end, true, which, "%s %u is %#llx instead of %#llx", what, nr,
+			    (unsigned long long)got, (unsigned long long)want);
 }
 
 /* A new operand, and what is to be compared, for the @nr-th operation */
@@ -491,8 +472,7 @@ static int interop_atomics(struct interop_end *end, enum interop_case which)
 		if (ret || nr % every != every - 1)
 			continue;
 		ret = interop_get(end, which, every, &there);
-		interop_expect(end, which, nr, "the word after operation",
-			       there, now);
+		interop_expect(end, which, nr, "the word after operation", there, now);
 	}
 	return ret ? ret : interop_ask_range(end, which, INTEROP_CLEAR,
 					     INTEROP_WORD, sizeof(now), 0);
@@ -542,8 +522,7 @@ int interop_initiate(struct interop_end *end)
 			continue;
 		ret = interop_run(end, which);
 		if (ret)
-			interop_bad(end, true, which, "ended by: %s",
-				    fi_strerror(-ret));
+			interop_bad(end, true, which, "ended by: %s", fi_strerror(-ret));
 	}
 	return ret;
 }

@@ -377,8 +377,7 @@ int interop_connections(const struct sockaddr_in *a, const struct sockaddr_in *b
  * first byte that is wrong.
  */
 __u64 interop_hash(__u64 seed, __u64 nr);
-void interop_fill(struct interop_mem *mem, size_t offset, size_t len,
-		  __u64 seed);
+void interop_fill(struct interop_mem *mem, size_t offset, size_t len, __u64 seed);
 /* Are these the first bytes of a pattern?  No more than fit into a message */
 bool interop_is_pattern(const __u8 *bytes, size_t len, __u64 seed);
 /* The background */
@@ -391,18 +390,15 @@ __u64 interop_check(struct interop_mem *mem, size_t offset, size_t len,
 		    __u64 seed);
 void *interop_at(struct interop_mem *mem, size_t offset);
 /* Elements of @iov that the range takes */
-size_t interop_list(struct interop_mem *mem, size_t offset, size_t len,
-		    INTEROP_IOV *iov);
+size_t interop_list(struct interop_mem *mem, size_t offset, size_t len, INTEROP_IOV *iov);
 
 /* result.c */
 void interop_count(struct interop_end *end, bool me, enum interop_case which,
 		   unsigned int ops, __u64 bytes);
 __printf(4, 5)
-void interop_bad(struct interop_end *end, bool me, enum interop_case which,
-		 const char *fmt, ...);
+void interop_bad(struct interop_end *end, bool me, enum interop_case which, const char *fmt, ...);
 /* One line of a report into @buf; 0 when @nr is behind the last */
-int interop_line(const struct interop_end *end, unsigned int nr, char *buf,
-		 size_t len);
+int interop_line(const struct interop_end *end, unsigned int nr, char *buf, size_t len);
 bool interop_good(const struct interop_end *end);
 
 /* msg.c: completions and messages.  0 or a negative errno */
@@ -419,8 +415,7 @@ int interop_tx_wait(struct interop_end *end);
 int interop_send(struct interop_end *end, const struct interop_msg *msg);
 int interop_recv(struct interop_end *end, struct interop_msg *msg);
 /* A request and its reply, both in @msg */
-int interop_call(struct interop_end *end, enum interop_type type,
-		 struct interop_msg *msg);
+int interop_call(struct interop_end *end, enum interop_type type, struct interop_msg *msg);
 static inline void *interop_desc(const struct interop_mem *mem)
 {
 	return mem->mr ? fi_mr_desc(mem->mr) : NULL;
@@ -430,15 +425,13 @@ static inline void *interop_desc(const struct interop_mem *mem)
 int interop_initiate(struct interop_end *end);
 int interop_target(struct interop_end *end, enum interop_type until);
 __u64 interop_datum(const struct interop_end *end, __u64 seed, unsigned int nr);
-size_t interop_datum_len(const struct interop_end *end, enum interop_case which,
-			 unsigned int nr);
+size_t interop_datum_len(const struct interop_end *end, enum interop_case which, unsigned int nr);
 
 /* rdm.c */
 int interop_rdm_open(struct interop_end *end, int service);
 int interop_message(struct interop_end *end, enum interop_case which, size_t local,
 		    size_t offset, size_t len, __u64 seed);
-int interop_do_expect(struct interop_end *end, enum interop_case which, size_t offset,
-		      size_t len);
+int interop_do_expect(struct interop_end *end, enum interop_case which, size_t offset, size_t len);
 int interop_do_late(struct interop_end *end, enum interop_case which);
 int interop_wanted(struct interop_end *end, enum interop_case which);
 
@@ -454,8 +447,7 @@ int interop_meet(struct interop_end *end, bool connected);
 
 /* plan.c: 0 or a negative errno */
 int interop_choose(struct interop_end *end, const char *plan);
-static inline bool interop_has(const struct interop_end *end,
-			       enum interop_case which)
+static inline bool interop_has(const struct interop_end *end, enum interop_case which)
 {
 	return end->plan->cases & (1U << which);
 }

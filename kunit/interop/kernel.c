@@ -57,8 +57,7 @@ int interop_alloc(struct interop_mem *mem, size_t size)
 	mem->piece_size = min_t(size_t, size, INTEROP_PIECE);
 	order = get_order(mem->piece_size);
 	for (i = 0, piece = 0; piece < size; i++, piece += mem->piece_size) {
-		mem->piece[i] = (u8 *)__get_free_pages(GFP_KERNEL | __GFP_ZERO,
-						       order);
+		mem->piece[i] = (u8 *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, order);
 		if (!mem->piece[i])
 			return -ENOMEM;
 	}
@@ -70,8 +69,7 @@ void interop_free(struct interop_mem *mem)
 	unsigned int i;
 
 	for (i = 0; i < INTEROP_PIECES && mem->piece[i]; i++)
-		free_pages((unsigned long)mem->piece[i],
-			   get_order(mem->piece_size));
+		free_pages((unsigned long)mem->piece[i], get_order(mem->piece_size));
 	memset(mem, 0, sizeof(*mem));
 }
 
@@ -180,8 +178,7 @@ static int interop_step_connect(const char *plan)
 	ret = interop_begin(plan);
 	if (ret)
 		return ret;
-	return interop_done("connect",
-			    interop_connect(interop_end, node, service));
+	return interop_done("connect", interop_connect(interop_end, node, service));
 }
 
 static const struct {
@@ -231,8 +228,7 @@ static int interop_report_show(struct seq_file *seq, void *unused)
 
 	if (mutex_lock_interruptible(&interop_lock))
 		return -EINTR;
-	while (interop_end &&
-	       interop_line(interop_end, i++, line, sizeof(line)))
+	while (interop_end && interop_line(interop_end, i++, line, sizeof(line)))
 		seq_puts(seq, line);
 	mutex_unlock(&interop_lock);
 	return 0;
@@ -242,10 +238,8 @@ DEFINE_SHOW_ATTRIBUTE(interop_report);
 static int __init interop_init(void)
 {
 	interop_dir = debugfs_create_dir("kofi_interop", NULL);
-	debugfs_create_file("step", 0200, interop_dir, NULL,
-			    &interop_step_fops);
-	debugfs_create_file("report", 0400, interop_dir, NULL,
-			    &interop_report_fops);
+	debugfs_create_file("step", 0200, interop_dir, NULL, &interop_step_fops);
+	debugfs_create_file("report", 0400, interop_dir, NULL, &interop_report_fops);
 	return 0;
 }
 

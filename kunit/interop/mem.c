@@ -33,8 +33,7 @@ static size_t interop_room(struct interop_mem *mem, size_t offset)
 	return mem->piece_size - offset % mem->piece_size;
 }
 
-size_t interop_list(struct interop_mem *mem, size_t offset, size_t len,
-		    INTEROP_IOV *iov)
+size_t interop_list(struct interop_mem *mem, size_t offset, size_t len, INTEROP_IOV *iov)
 {
 	size_t count = 0, n;
 
@@ -89,8 +88,7 @@ static __u64 interop_pattern(struct interop_mem *mem, size_t offset, size_t len,
 	return 0;
 }
 
-void interop_fill(struct interop_mem *mem, size_t offset, size_t len,
-		  __u64 seed)
+void interop_fill(struct interop_mem *mem, size_t offset, size_t len, __u64 seed)
 {
 	interop_pattern(mem, offset, len, seed, 0, true);
 }
@@ -110,8 +108,7 @@ void interop_clear(struct interop_mem *mem, size_t offset, size_t len)
 
 __u64 interop_check_clear(struct interop_mem *mem, size_t offset, size_t len)
 {
-	return interop_pattern(mem, offset, len, INTEROP_BACKGROUND, offset,
-			       false);
+	return interop_pattern(mem, offset, len, INTEROP_BACKGROUND, offset, false);
 }
 
 __u64 interop_check_around(struct interop_mem *mem, size_t offset, size_t len)

@@ -17,8 +17,7 @@
 /* What is in a receive that nothing has come into */
 #define INTEROP_UNUSED	0xa5
 
-static struct interop_msg *interop_slot(struct interop_end *end,
-					unsigned int nr)
+static struct interop_msg *interop_slot(struct interop_end *end, unsigned int nr)
 {
 	return interop_at(&end->msgs, nr * sizeof(struct interop_msg));
 }
@@ -53,8 +52,7 @@ static int interop_post(struct interop_end *end, struct interop_msg *slot)
 	memset(slot, INTEROP_UNUSED, sizeof(*slot));
 	if (end->plan->rdm)
 		return interop_post_rdm(end, slot);
-	return fi_recv(end->rx, slot, sizeof(*slot), interop_desc(&end->msgs), 0,
-		       slot);
+	return fi_recv(end->rx, slot, sizeof(*slot), interop_desc(&end->msgs), 0, slot);
 }
 
 /* Post all receives; the endpoint is enabled, and not yet connected. */
@@ -97,8 +95,7 @@ static __u64 interop_recv_flags(const struct interop_end *end)
 }
 
 /* @slot: the receive that was used up, if one was */
-static int interop_got_data(struct interop_end *end,
-			    const struct fi_cq_data_entry *entry,
+static int interop_got_data(struct interop_end *end, const struct fi_cq_data_entry *entry,
 			    const struct interop_msg *slot)
 {
 	bool write = entry->flags & FI_REMOTE_WRITE;
@@ -109,8 +106,7 @@ static int interop_got_data(struct interop_end *end,
 	if (entry->flags != want || !unused || end->data_count == INTEROP_RING) {
 		interop_say("%s with CQ data %u: flags %#llx, buffer %s",
 			    write ? "write" : "message", end->data_count,
-			    (unsigned long long)entry->flags,
-			    unused ? "as it was" : "changed");
+			    (unsigned long long)entry->flags, unused ? "as it was" : "changed");
 		return -EPROTO;
 	}
 	datum->data = entry->data;
@@ -122,16 +118,14 @@ static int interop_got_data(struct interop_end *end,
 	return 0;
 }
 
-static int interop_got_mail(struct interop_end *end,
-			    const struct fi_cq_data_entry *entry,
+static int interop_got_mail(struct interop_end *end, const struct fi_cq_data_entry *entry,
 			    const struct interop_msg *slot)
 {
 	if (end->mail || entry->len != sizeof(*slot) ||
 	    entry->flags != interop_recv_flags(end) ||
 	    le32_to_cpu(slot->magic) != INTEROP_MAGIC) {
-		interop_say("a message: %zu bytes, flags %#llx, magic %#x, %s",
-			    entry->len, (unsigned long long)entry->flags,
-			    le32_to_cpu(slot->magic),
+		interop_say("a message: %zu bytes, flags %#llx, magic %#x, %s", entry->len,
+			    (unsigned long long)entry->flags, le32_to_cpu(slot->magic),
 			    end->mail ? "too early" : "in time");
 		return -EPROTO;
 	}
@@ -140,8 +134,7 @@ static int interop_got_mail(struct interop_end *end,
 	return 0;
 }
 
-static int interop_received(struct interop_end *end,
-			    const struct fi_cq_data_entry *entry)
+static int interop_received(struct interop_end *end, const struct fi_cq_data_entry *entry)
 {
 	struct interop_msg *slot = interop_slot(end, end->next);
 	int ret;
@@ -155,8 +148,7 @@ static int interop_received(struct interop_end *end,
 		return 0;
 	}
 	if (entry->op_context != slot) {
-		interop_say("receive %p was used instead of %p",
-			    entry->op_context, slot);
+		interop_say("receive %p was used instead of %p", entry->op_context, slot);
 		return -EPROTO;
 	}
 	end->next = (end->next + 1) % INTEROP_RING;
@@ -270,8 +262,7 @@ int interop_send(struct interop_end *end, const struct interop_msg *msg)
 	out->magic = cpu_to_le32(INTEROP_MAGIC);
 	if (end->plan->rdm)
 		return interop_send_rdm(end, out);
-	return fi_send(end->ep, out, sizeof(*out), interop_desc(&end->msgs), 0,
-		       interop_tx(end));
+	return fi_send(end->ep, out, sizeof(*out), interop_desc(&end->msgs), 0, interop_tx(end));
 }
 
 int interop_recv(struct interop_end *end, struct interop_msg *msg)
@@ -285,8 +276,7 @@ int interop_recv(struct interop_end *end, struct interop_msg *msg)
 	return ret;
 }
 
-int interop_call(struct interop_end *end, enum interop_type type,
-		 struct interop_msg *msg)
+int interop_call(struct interop_end *end, enum interop_type type, struct interop_msg *msg)
 {
 	int ret;
 

@@ -186,8 +186,7 @@ static int interop_take_back(struct interop_end *end, enum interop_case which)
  * Context: may sleep.
  * Return: 0 or a negative errno.
  */
-int interop_do_expect(struct interop_end *end, enum interop_case which, size_t offset,
-		      size_t len)
+int interop_do_expect(struct interop_end *end, enum interop_case which, size_t offset, size_t len)
 {
 	int ret = 0;
 

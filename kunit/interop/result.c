@@ -40,8 +40,7 @@ void interop_count(struct interop_end *end, bool me, enum interop_case which,
 	end->result[me][which].bytes += bytes;
 }
 
-void interop_bad(struct interop_end *end, bool me, enum interop_case which,
-		 const char *fmt, ...)
+void interop_bad(struct interop_end *end, bool me, enum interop_case which, const char *fmt, ...)
 {
 	struct interop_result *result = &end->result[me][which];
 	va_list args;
@@ -56,8 +55,7 @@ void interop_bad(struct interop_end *end, bool me, enum interop_case which,
 }
 
 /* by, case, operations, bytes, errors, the first error */
-int interop_line(const struct interop_end *end, unsigned int nr, char *buf,
-		 size_t len)
+int interop_line(const struct interop_end *end, unsigned int nr, char *buf, size_t len)
 {
 	bool me = nr / INTEROP_CASES;
 	const struct interop_result *result;
@@ -65,8 +63,7 @@ int interop_line(const struct interop_end *end, unsigned int nr, char *buf,
 	if (nr >= 2 * INTEROP_CASES)
 		return 0;
 	result = &end->result[me][nr % INTEROP_CASES];
-	return snprintf(buf, len, "%s %s %u %llu %u %s\n",
-			me ? INTEROP_ME : INTEROP_PEER,
+	return snprintf(buf, len, "%s %s %u %llu %u %s\n", me ? INTEROP_ME : INTEROP_PEER,
 			interop_names[nr % INTEROP_CASES], result->ops,
 			(unsigned long long)result->bytes, result->bad,
 			result->bad ? result->why : "-");

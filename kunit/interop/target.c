@@ -30,8 +30,7 @@ static int interop_register(struct interop_end *end, enum interop_case which)
 		.requested_key	= which,
 	};
 
-	return fi_mr_regattr(end->domain, &attr,
-			     which == INTEROP_COMMIT ? interop_persistent() : 0,
+	return fi_mr_regattr(end->domain, &attr, which == INTEROP_COMMIT ? interop_persistent() : 0,
 			     &end->region_mr);
 }
 
@@ -57,8 +56,7 @@ static int interop_do_open(struct interop_end *end, struct interop_msg *msg,
 	*which = value;
 	ret = interop_register(end, *which);
 	if (ret) {
-		interop_bad(end, false, *which, "registering: %s",
-			    fi_strerror(-ret));
+		interop_bad(end, false, *which, "registering: %s", fi_strerror(-ret));
 		return ret;
 	}
 	if (!end->plan->virt && fi_mr_key(end->region_mr) != value)
@@ -78,8 +76,7 @@ static __u64 interop_do_check(struct interop_end *end, enum interop_case which,
 	__u64 bad = interop_check(&end->region, offset, len, seed);
 
 	if (bad)
-		interop_bad(end, false, which,
-			    "%zu bytes at %zu: byte %llu of the region is wrong",
+		interop_bad(end, false, which, "%zu bytes at %zu: byte %llu of the region is wrong",
 			    len, offset, (unsigned long long)bad - 1);
 	if (which == INTEROP_COMMIT && !interop_durable(len)) {
 		interop_bad(end, false, which, "%zu bytes at %zu are not durable", len, offset);
@@ -115,18 +112,15 @@ static __u64 interop_do_data(struct interop_end *end, enum interop_case which,
 
 	end->data_count = 0;
 	if (came != count) {
-		interop_bad(end, false, which, "%u of %u data came", came,
-			    count);
+		interop_bad(end, false, which, "%u of %u data came", came, count);
 		return 1;
 	}
 	for (i = 0; i < count; i++) {
 		datum = &end->data[i];
 		len = interop_datum_len(end, which, i);
-		if (datum->write != write ||
-		    (!write &&
-		     !interop_is_pattern(datum->bytes, len, seed + i))) {
-			interop_bad(end, false, which, "datum %u came with wrong bytes",
-				    i);
+		if (datum->write != write || (!write && !interop_is_pattern(datum->bytes, len,
+									    seed + i))) {
+			interop_bad(end, false, which, "datum %u came with wrong bytes", i);
 			return 1 + i;
 		}
 		/* The bytes of a write are counted when they are checked */
@@ -137,8 +131,8 @@ static __u64 interop_do_data(struct interop_end *end, enum interop_case which,
 		if (datum->data == interop_datum(end, seed, i) && datum->len == len)
 			continue;
 		interop_bad(end, false, which,
-			    "datum %u is %#llx, %zu bytes instead of %#llx, %zu bytes",
-			    i, (unsigned long long)datum->data, datum->len,
+			    "datum %u is %#llx, %zu bytes instead of %#llx, %zu bytes", i,
+			    (unsigned long long)datum->data, datum->len,
 			    (unsigned long long)interop_datum(end, seed, i), len);
 		return 1 + i;
 	}
@@ -146,21 +140,18 @@ static __u64 interop_do_data(struct interop_end *end, enum interop_case which,
 }
 
 /* Nothing is left of the case, and nothing was done to the rest of the region. */
-static int interop_do_close(struct interop_end *end, enum interop_case which,
-			    __u64 *status)
+static int interop_do_close(struct interop_end *end, enum interop_case which, __u64 *status)
 {
 	*status = interop_check_clear(&end->region, 0, end->region.size);
 	if (*status) {
-		interop_bad(end, false, which,
-			    "at the end byte %llu of the region is wrong",
+		interop_bad(end, false, which, "at the end byte %llu of the region is wrong",
 			    (unsigned long long)*status - 1);
 		interop_clear(&end->region, 0, end->region.size);
 	}
 	return interop_unregister(end);
 }
 
-static bool interop_in_region(struct interop_end *end,
-			      const struct interop_msg *msg)
+static bool interop_in_region(struct interop_end *end, const struct interop_msg *msg)
 {
 	__u64 offset = le64_to_cpu(msg->offset), len = le64_to_cpu(msg->len);
 
@@ -168,8 +159,7 @@ static bool interop_in_region(struct interop_end *end,
 }
 
 /* Do what @msg says and make the reply of it. */
-static int interop_do(struct interop_end *end, struct interop_msg *msg,
-		      enum interop_case *which)
+static int interop_do(struct interop_end *end, struct interop_msg *msg, enum interop_case *which)
 {
 	__u64 offset = le64_to_cpu(msg->offset), len = le64_to_cpu(msg->len);
 	__u64 seed = le64_to_cpu(msg->seed), value = le64_to_cpu(msg->value);
