@@ -41,11 +41,6 @@ struct attr {
 #define DEVICE(field)		ATTR(DEVICE, struct fi_device_attr, field, char *)
 #define LINK(field, type)	ATTR(LINK, struct fi_link_attr, field, type)
 
-static void attr_desc(const struct attr *attr, char *desc)
-{
-	strscpy(desc, attr->name, KUNIT_PARAM_DESC_SIZE);
-}
-
 struct match {
 	struct fi_info	*offer;
 	struct fi_info	*hints;
@@ -133,7 +128,7 @@ static const struct attr limits[] = {
 	FABRIC(prov_version, u32), LINK(mtu, size_t), LINK(speed, size_t),
 };
 
-KUNIT_ARRAY_PARAM(limit, limits, attr_desc);
+KUNIT_ARRAY_PARAM_DESC(limit, limits, name);
 
 static void a_limit_that_is_met_fits(struct kunit *test)
 {
@@ -159,7 +154,7 @@ static const struct attr sets[] = {
 	RX(msg_order, u64), RX(comp_order, u64), DOMAIN(caps, u64),
 };
 
-KUNIT_ARRAY_PARAM(set, sets, attr_desc);
+KUNIT_ARRAY_PARAM_DESC(set, sets, name);
 
 static void bits_that_are_offered_fit(struct kunit *test)
 {
@@ -184,7 +179,7 @@ static const struct attr modes[] = {
 	DOMAIN(mr_mode, int),
 };
 
-KUNIT_ARRAY_PARAM(mode, modes, attr_desc);
+KUNIT_ARRAY_PARAM_DESC(mode, modes, name);
 
 static void modes_that_the_client_follows_fit(struct kunit *test)
 {
@@ -218,7 +213,7 @@ static const struct attr choices[] = {
 	DOMAIN(tclass, u32), LINK(state, enum fi_link_state),
 };
 
-KUNIT_ARRAY_PARAM(choice, choices, attr_desc);
+KUNIT_ARRAY_PARAM_DESC(choice, choices, name);
 
 static void the_same_choice_fits(struct kunit *test)
 {
@@ -240,7 +235,7 @@ static const struct attr strings[] = {
 	LINK(address, char *), LINK(network_type, char *),
 };
 
-KUNIT_ARRAY_PARAM(string, strings, attr_desc);
+KUNIT_ARRAY_PARAM_DESC(string, strings, name);
 
 static bool string_fits(struct kunit *test, const char *offer, const char *wish)
 {

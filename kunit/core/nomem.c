@@ -215,13 +215,8 @@ static const struct call opens[] = {
 	{ "mc", MOCK_MC, make_open, undo_open },
 };
 
-static void call_desc(const struct call *call, char *desc)
-{
-	strscpy(desc, call->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(call, calls, call_desc);
-KUNIT_ARRAY_PARAM(open, opens, call_desc);
+KUNIT_ARRAY_PARAM_DESC(call, calls, name);
+KUNIT_ARRAY_PARAM_DESC(open, opens, name);
 
 /* Makes the call with its n-th allocation failing; false: it has not so many */
 static bool call_short(struct kunit *test, struct core_set *set,
