@@ -78,12 +78,7 @@ static const struct garbage_case {
 	{ "no byte order", 24, 0 },
 };
 
-static void garbage_desc(const struct garbage_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(garbage, garbage_cases, garbage_desc);
+KUNIT_ARRAY_PARAM_DESC(garbage, garbage_cases, name);
 
 /* And the listener goes on */
 static void what_is_no_request_is_hung_up_on(struct kunit *test)

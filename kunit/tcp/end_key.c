@@ -135,12 +135,7 @@ static const struct foul_case {
 	{ "wrong, by one that refuses nothing", KTCP_BAD_ACCESS, ENDS, 0x45, true },
 };
 
-static void foul_desc(const struct foul_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(foul, foul_cases, foul_desc);
+KUNIT_ARRAY_PARAM_DESC(foul, foul_cases, name);
 
 static void a_foul_end_of_a_key_ends_its_connection(struct kunit *test)
 {

@@ -102,12 +102,7 @@ static const struct version_case {
 	{ "a later one", 9, 0x81 },
 };
 
-static void version_desc(const struct version_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(version, version_cases, version_desc);
+KUNIT_ARRAY_PARAM_DESC(version, version_cases, name);
 
 static void a_response_says_the_version_and_repeats_the_port(struct kunit *test)
 {
@@ -145,12 +140,7 @@ static const struct stranger_case {
 	{ "without an incarnation", 8, { 1, 0, 1, 1, 0, 0, 0, 0 } },
 };
 
-static void stranger_desc(const struct stranger_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(stranger, stranger_cases, stranger_desc);
+KUNIT_ARRAY_PARAM_DESC(stranger, stranger_cases, name);
 
 static void a_request_of_something_else_is_refused(struct kunit *test)
 {
@@ -510,12 +500,7 @@ static const struct no_route {
 	{ "none", "ip route add throw " NOWHERE, "ip route del throw " NOWHERE, ENETUNREACH },
 };
 
-static void no_route_desc(const struct no_route *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(no_route, no_routes, no_route_desc);
+KUNIT_ARRAY_PARAM_DESC(no_route, no_routes, name);
 
 static void shell(void *command)
 {

@@ -770,12 +770,7 @@ static const struct foul_case {
 	{ "payload of another length", 1, 3, true, 7, 3, 9 },
 };
 
-static void foul_desc(const struct foul_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(foul, foul_cases, foul_desc);
+KUNIT_ARRAY_PARAM_DESC(foul, foul_cases, name);
 
 static void a_foul_rendezvous_ends_its_connection(struct kunit *test)
 {

@@ -43,12 +43,7 @@ static const struct version_case {
 	{ "1", 1 },
 };
 
-static void version_desc(const struct version_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(version, version_cases, version_desc);
+KUNIT_ARRAY_PARAM_DESC(version, version_cases, name);
 
 /* Together they have more than the endpoint keeps; another one is heard, and each of them is */
 static void peers_that_flood_stop_nobody_else(struct kunit *test)

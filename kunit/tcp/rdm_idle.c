@@ -205,12 +205,7 @@ static const struct foul_case {
 	{ "that wants an acknowledgment", true, 0x25, 0, 0 },
 };
 
-static void foul_desc(const struct foul_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(foul, foul_cases, foul_desc);
+KUNIT_ARRAY_PARAM_DESC(foul, foul_cases, name);
 
 static void a_foul_leave_ends_its_connection(struct kunit *test)
 {

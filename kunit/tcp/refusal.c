@@ -122,12 +122,7 @@ static const struct access_case {
 	{ "commit to ordinary memory", 8, KEY, 8 },
 };
 
-static void access_desc(const struct access_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(access, access_cases, access_desc);
+KUNIT_ARRAY_PARAM_DESC(access, access_cases, name);
 
 static void a_read_is_refused_in_its_turn(struct kunit *test)
 {
@@ -377,12 +372,7 @@ static const struct foul_case {
 	{ "twice", KTCP_BAD_ACK, PEER_REFUSES, true, false, 1, 1, 0 },
 };
 
-static void foul_desc(const struct foul_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(foul, foul_cases, foul_desc);
+KUNIT_ARRAY_PARAM_DESC(foul, foul_cases, name);
 
 static void a_foul_refusal_ends_its_connection(struct kunit *test)
 {

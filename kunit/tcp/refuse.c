@@ -63,12 +63,7 @@ static const struct foul_case {
 	{ "leave with a payload", KTCP_BAD_HEADER, 0, 0x21, 0, 0, 24, 8, {} },
 };
 
-static void foul_desc(const struct foul_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(foul, foul_cases, foul_desc);
+KUNIT_ARRAY_PARAM_DESC(foul, foul_cases, name);
 
 static u8 *region(struct kunit *test)
 {
@@ -232,12 +227,7 @@ static const struct sweep sweeps[] = {
 	{ "cut at each byte", 4, PEER_BASE + PEER_RMA, set_nothing },
 };
 
-static void sweep_desc(const struct sweep *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(sweep, sweeps, sweep_desc);
+KUNIT_ARRAY_PARAM_DESC(sweep, sweeps, name);
 
 /*
  * What it becomes is the endpoint's business: a message, an access or a violation.  Its connection

@@ -206,13 +206,8 @@ static const struct reserves rdm_table[] = {
 	{ "accepts a stranger, asks for the reserves", rdm_accepts_stranger, 1, false },
 };
 
-static void reserves_desc(const struct reserves *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(msg, msg_table, reserves_desc);
-KUNIT_ARRAY_PARAM(rdm, rdm_table, reserves_desc);
+KUNIT_ARRAY_PARAM_DESC(msg, msg_table, name);
+KUNIT_ARRAY_PARAM_DESC(rdm, rdm_table, name);
 
 static void what_comes_in_an_emergency_arrives_if_the_client_has_asked(struct kunit *test)
 {

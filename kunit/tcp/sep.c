@@ -199,12 +199,7 @@ static const struct asked_case {
 	{ "without data", 0, {}, true },
 };
 
-static void asked_desc(const struct asked_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(asked, asked_cases, asked_desc);
+KUNIT_ARRAY_PARAM_DESC(asked, asked_cases, name);
 
 static void an_index_that_is_none_is_refused(struct kunit *test)
 {

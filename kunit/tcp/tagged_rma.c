@@ -420,12 +420,7 @@ static const struct foul_case {
 	{ "acknowledgment of a write", KTCP_BAD_ACK, BOTH, 'w', 0, 2, 0 },
 };
 
-static void foul_desc(const struct foul_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(foul, foul_cases, foul_desc);
+KUNIT_ARRAY_PARAM_DESC(foul, foul_cases, name);
 
 static void a_foul_access_ends_its_connection(struct kunit *test)
 {

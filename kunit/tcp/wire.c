@@ -56,12 +56,7 @@ static const struct header_case {
 	{ "the longest message", 0, 0, false, 0, SIZE_MAX - PEER_BASE },
 };
 
-static void header_desc(const struct header_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(header, header_cases, header_desc);
+KUNIT_ARRAY_PARAM_DESC(header, header_cases, name);
 
 static bool has_tag(const struct header_case *row)
 {
@@ -272,12 +267,7 @@ static const struct bad_case {
 	{ "tagged write that ends a key", 10, 0x41, 0, 32, 32 },
 };
 
-static void bad_desc(const struct bad_case *row, char *desc)
-{
-	strscpy(desc, row->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(bad, bad_cases, bad_desc);
+KUNIT_ARRAY_PARAM_DESC(bad, bad_cases, name);
 
 static void what_is_no_header_is_refused(struct kunit *test)
 {

@@ -432,12 +432,7 @@ static void a_list_may_be_of_any_kind(struct kunit *test)
 	vt_done(test, end.tx, vt_ctx(1));
 }
 
-static void memory_desc(const struct vt_memory *memory, char *desc)
-{
-	strscpy(desc, memory->name, KUNIT_PARAM_DESC_SIZE);
-}
-
-KUNIT_ARRAY_PARAM(memory, vt_memories, memory_desc);
+KUNIT_ARRAY_PARAM_DESC(memory, vt_memories, name);
 
 static struct kunit_case far_cases[] = {
 	KUNIT_CASE(a_long_message_completes_when_the_peer_has_it),
