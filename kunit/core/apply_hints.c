@@ -57,8 +57,7 @@ static void ask_begin(struct kunit *test, struct asked *asked)
 	asked->offer = mock->infos;
 	asked->hints = core_hints(test);
 	asked->hints->domain_attr->mr_mode = OFFERED_MR_MODE;
-	core_set_string(test, &asked->hints->fabric_attr->prov_name,
-			PROV_NAME);
+	core_set_string(test, &asked->hints->fabric_attr->prov_name, PROV_NAME);
 }
 
 static struct fi_info *ask(struct kunit *test, struct asked *asked)
@@ -146,8 +145,7 @@ static void a_side_has_only_its_own_caps(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, result->tx_attr->caps &
 			(FI_RECV | FI_REMOTE_READ | FI_MULTI_RECV), 0);
-	KUNIT_EXPECT_EQ(test, result->rx_attr->caps &
-			(FI_SEND | FI_READ | FI_FENCE), 0);
+	KUNIT_EXPECT_EQ(test, result->rx_attr->caps & (FI_SEND | FI_READ | FI_FENCE), 0);
 }
 
 static void a_side_without_a_direction_has_no_messages(struct kunit *test)
@@ -159,10 +157,8 @@ static void a_side_without_a_direction_has_no_messages(struct kunit *test)
 	asked.hints->caps = FI_MSG | FI_SEND | FI_RMA | FI_READ;
 	result = ask(test, &asked);
 
-	KUNIT_EXPECT_EQ(test, result->tx_attr->caps &
-			(FI_MSG | FI_RMA), FI_MSG | FI_RMA);
-	KUNIT_EXPECT_EQ(test, result->rx_attr->caps &
-			(FI_MSG | FI_MULTI_RECV | FI_RMA), 0);
+	KUNIT_EXPECT_EQ(test, result->tx_attr->caps & (FI_MSG | FI_RMA), FI_MSG | FI_RMA);
+	KUNIT_EXPECT_EQ(test, result->rx_attr->caps & (FI_MSG | FI_MULTI_RECV | FI_RMA), 0);
 }
 
 static void default_flags_are_only_those_asked_for(struct kunit *test)
@@ -187,8 +183,7 @@ static void default_flags_are_none_without_hints(struct kunit *test)
 
 	ask_begin(test, &asked);
 	hints.fabric_attr = &fabric;
-	KUNIT_ASSERT_EQ(test, fi_getinfo(CORE_API, NULL, 0, 0,
-					 &hints, &result), 0);
+	KUNIT_ASSERT_EQ(test, fi_getinfo(CORE_API, NULL, 0, 0, &hints, &result), 0);
 	info_adopt(test, result);
 
 	KUNIT_EXPECT_EQ(test, result->tx_attr->op_flags, 0);
@@ -256,10 +251,8 @@ static void properties_of_the_provider_do_not_follow_hints(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, result->domain_attr->max_cq_size, 1024);
 	KUNIT_EXPECT_EQ(test, result->domain_attr->numa_node, NUMA_NO_NODE);
 	KUNIT_EXPECT_EQ(test, result->ep_attr->max_msg_size, SZ_1G);
-	KUNIT_EXPECT_EQ(test, result->domain_attr->resource_mgmt,
-			FI_RM_ENABLED);
-	KUNIT_EXPECT_EQ(test, result->tx_attr->msg_order,
-			FI_ORDER_SAS | FI_ORDER_WAW);
+	KUNIT_EXPECT_EQ(test, result->domain_attr->resource_mgmt, FI_RM_ENABLED);
+	KUNIT_EXPECT_EQ(test, result->tx_attr->msg_order, FI_ORDER_SAS | FI_ORDER_WAW);
 }
 
 static void models_become_those_of_the_client(struct kunit *test)
@@ -274,8 +267,7 @@ static void models_become_those_of_the_client(struct kunit *test)
 	result = ask(test, &asked);
 
 	KUNIT_EXPECT_EQ(test, result->domain_attr->threading, FI_THREAD_DOMAIN);
-	KUNIT_EXPECT_EQ(test, result->domain_attr->data_progress,
-			FI_PROGRESS_MANUAL);
+	KUNIT_EXPECT_EQ(test, result->domain_attr->data_progress, FI_PROGRESS_MANUAL);
 	KUNIT_EXPECT_EQ(test, result->ep_attr->rx_ctx_cnt, FI_SHARED_CONTEXT);
 	KUNIT_EXPECT_EQ(test, result->ep_attr->tx_ctx_cnt, 1);
 }
@@ -287,8 +279,7 @@ static void registration_modes_that_do_not_matter_are_dropped(struct kunit *test
 	ask_begin(test, &asked);
 	asked.hints->caps = FI_MSG;
 
-	KUNIT_EXPECT_EQ(test, ask(test, &asked)->domain_attr->mr_mode,
-			0);
+	KUNIT_EXPECT_EQ(test, ask(test, &asked)->domain_attr->mr_mode, 0);
 }
 
 static void who_cannot_follow_a_targets_modes_is_no_target(struct kunit *test)
@@ -300,8 +291,7 @@ static void who_cannot_follow_a_targets_modes_is_no_target(struct kunit *test)
 	asked.hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR;
 	result = ask(test, &asked);
 
-	KUNIT_EXPECT_EQ(test, result->caps & (FI_REMOTE_READ | FI_REMOTE_WRITE |
-					      FI_RMA_EVENT), 0);
+	KUNIT_EXPECT_EQ(test, result->caps & (FI_REMOTE_READ | FI_REMOTE_WRITE | FI_RMA_EVENT), 0);
 	KUNIT_EXPECT_EQ(test, result->caps & (FI_RMA | FI_READ | FI_WRITE),
 			FI_RMA | FI_READ | FI_WRITE);
 	KUNIT_EXPECT_EQ(test, result->domain_attr->mr_mode, 0);
@@ -316,8 +306,7 @@ static void who_asks_to_be_a_target_must_follow(struct kunit *test)
 	asked.hints->caps = FI_MSG | FI_RMA;
 	asked.hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR;
 
-	KUNIT_EXPECT_EQ(test, core_getinfo(test, asked.hints, &result),
-			-ENODATA);
+	KUNIT_EXPECT_EQ(test, core_getinfo(test, asked.hints, &result), -ENODATA);
 }
 
 /* Offered and wanted address format, and that of the result */
@@ -336,8 +325,7 @@ static const struct format_case {
 
 static void format_case_desc(const struct format_case *row, char *desc)
 {
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u offered %u wanted",
-		 row->offer, row->wish);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u offered %u wanted", row->offer, row->wish);
 }
 
 KUNIT_ARRAY_PARAM(format, format_cases, format_case_desc);
@@ -351,8 +339,7 @@ static void an_address_format_becomes_as_exact_as_the_wish(struct kunit *test)
 	asked.offer->addr_format = row->offer;
 	asked.hints->addr_format = row->wish;
 
-	KUNIT_EXPECT_EQ(test, ask(test, &asked)->addr_format,
-			row->result);
+	KUNIT_EXPECT_EQ(test, ask(test, &asked)->addr_format, row->result);
 }
 
 static void the_handle_is_passed_on(struct kunit *test)
@@ -372,14 +359,11 @@ static void an_open_fabric_is_passed_on(struct kunit *test)
 	struct asked asked;
 
 	ask_begin(test, &asked);
-	KUNIT_ASSERT_EQ(test, fi_fabric(ask(test, &asked)->fabric_attr,
-					&fabric, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_fabric(ask(test, &asked)->fabric_attr, &fabric, NULL), 0);
 	core_adopt(test, &fabric->fid);
 	asked.hints->fabric_attr->fabric = fabric;
 
-	KUNIT_EXPECT_PTR_EQ(test,
-			    ask(test, &asked)->fabric_attr->fabric,
-			    fabric);
+	KUNIT_EXPECT_PTR_EQ(test, ask(test, &asked)->fabric_attr->fabric, fabric);
 }
 
 static void a_namespace_is_filled_in(struct kunit *test)
@@ -387,8 +371,7 @@ static void a_namespace_is_filled_in(struct kunit *test)
 	struct asked asked;
 
 	ask_begin(test, &asked);
-	KUNIT_EXPECT_PTR_EQ(test, ask(test, &asked)->fabric_attr->net,
-			    &init_net);
+	KUNIT_EXPECT_PTR_EQ(test, ask(test, &asked)->fabric_attr->net, &init_net);
 }
 
 static void results_of_another_namespace_do_not_fit(struct kunit *test)
@@ -399,8 +382,7 @@ static void results_of_another_namespace_do_not_fit(struct kunit *test)
 	ask_begin(test, &asked);
 	asked.offer->fabric_attr->net = (struct net *)&asked;
 
-	KUNIT_EXPECT_EQ(test, core_getinfo(test, asked.hints, &result),
-			-ENODATA);
+	KUNIT_EXPECT_EQ(test, core_getinfo(test, asked.hints, &result), -ENODATA);
 }
 
 static void a_side_without_hints_has_all_of_the_whole(struct kunit *test)
@@ -441,10 +423,8 @@ static void a_result_fits_as_hints_and_is_its_own_result(struct kunit *test)
 	asked.hints = result;
 	again = ask(test, &asked);
 	KUNIT_EXPECT_EQ(test, again->caps, result->caps);
-	KUNIT_EXPECT_MEMEQ(test, again->tx_attr, result->tx_attr,
-			   sizeof(*again->tx_attr));
-	KUNIT_EXPECT_MEMEQ(test, again->rx_attr, result->rx_attr,
-			   sizeof(*again->rx_attr));
+	KUNIT_EXPECT_MEMEQ(test, again->tx_attr, result->tx_attr, sizeof(*again->tx_attr));
+	KUNIT_EXPECT_MEMEQ(test, again->rx_attr, result->rx_attr, sizeof(*again->rx_attr));
 }
 
 /* Hints that no provider could make sense of */
@@ -593,11 +573,9 @@ static void a_node_takes_the_place_of_the_address_in_the_hints(struct kunit *tes
 	KUNIT_ASSERT_NOT_NULL(test, hints->dest_addr);
 	hints->dest_addrlen = 1;
 
-	KUNIT_ASSERT_EQ(test, fi_getinfo(CORE_API, "10.77.0.1",
-					 7471, 0, hints, &result), 0);
+	KUNIT_ASSERT_EQ(test, fi_getinfo(CORE_API, "10.77.0.1", 7471, 0, hints, &result), 0);
 	info_adopt(test, result);
-	KUNIT_EXPECT_EQ(test, fi_getinfo(CORE_API, "10.77.0.1",
-					 7471, FI_SOURCE, hints, &result),
+	KUNIT_EXPECT_EQ(test, fi_getinfo(CORE_API, "10.77.0.1", 7471, FI_SOURCE, hints, &result),
 			-EINVAL);
 }
 
@@ -615,20 +593,16 @@ static struct kunit_case apply_hints_cases[] = {
 	KUNIT_CASE(registration_modes_that_do_not_matter_are_dropped),
 	KUNIT_CASE(who_cannot_follow_a_targets_modes_is_no_target),
 	KUNIT_CASE(who_asks_to_be_a_target_must_follow),
-	KUNIT_CASE_PARAM(an_address_format_becomes_as_exact_as_the_wish,
-			 format_gen_params),
+	KUNIT_CASE_PARAM(an_address_format_becomes_as_exact_as_the_wish, format_gen_params),
 	KUNIT_CASE(the_handle_is_passed_on),
 	KUNIT_CASE(an_open_fabric_is_passed_on),
 	KUNIT_CASE(a_namespace_is_filled_in),
 	KUNIT_CASE(results_of_another_namespace_do_not_fit),
 	KUNIT_CASE(a_side_without_hints_has_all_of_the_whole),
-	KUNIT_CASE_PARAM(a_result_fits_as_hints_and_is_its_own_result,
-			 caps_gen_params),
-	KUNIT_CASE_PARAM(caps_that_lack_what_they_modify_are_refused,
-			 bad_caps_gen_params),
+	KUNIT_CASE_PARAM(a_result_fits_as_hints_and_is_its_own_result, caps_gen_params),
+	KUNIT_CASE_PARAM(caps_that_lack_what_they_modify_are_refused, bad_caps_gen_params),
 	KUNIT_CASE(a_side_with_more_caps_than_the_whole_is_refused),
-	KUNIT_CASE_PARAM(addresses_shorter_than_their_family_are_refused,
-			 addr_gen_params),
+	KUNIT_CASE_PARAM(addresses_shorter_than_their_family_are_refused, addr_gen_params),
 	KUNIT_CASE(keys_without_a_sane_length_are_refused),
 	KUNIT_CASE(objects_of_another_class_are_refused),
 	KUNIT_CASE(a_node_takes_the_place_of_the_address_in_the_hints),

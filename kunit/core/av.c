@@ -43,8 +43,7 @@ static void insert_of_nothing_reaches_the_provider(struct kunit *test)
 
 	open_set(test, &set);
 
-	KUNIT_EXPECT_EQ(test, fi_av_insert(core_av(&set), NULL, 0, NULL, 0,
-					   NULL), 0);
+	KUNIT_EXPECT_EQ(test, fi_av_insert(core_av(&set), NULL, 0, NULL, 0, NULL), 0);
 	KUNIT_EXPECT_EQ(test, av_calls(&set, MOCK_CALL_AV_INSERT), 1);
 }
 
@@ -55,8 +54,7 @@ static void insertsvc_inserts_one(struct kunit *test)
 
 	open_set(test, &set);
 
-	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(core_av(&set), "10.0.0.1", 7,
-					      &fi_addr, 0, NULL), 1);
+	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(core_av(&set), "10.0.0.1", 7, &fi_addr, 0, NULL), 1);
 	KUNIT_EXPECT_EQ(test, fi_addr, 0);
 }
 
@@ -88,8 +86,7 @@ static void answers_of_the_provider_are_passed_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_av_lookup(av, unknown, &sin, &len), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_av_set_user_id(av, known, 77, 0), 0);
 	KUNIT_EXPECT_EQ(test, fi_av_set_user_id(av, unknown, 77, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_insert_auth_key(av, "key", 3, &unknown, 0),
-			0);
+	KUNIT_EXPECT_EQ(test, fi_av_insert_auth_key(av, "key", 3, &unknown, 0), 0);
 	KUNIT_EXPECT_EQ(test, unknown, 0);
 	KUNIT_EXPECT_EQ(test, fi_av_lookup_auth_key(av, known, &sin, &len), 0);
 	KUNIT_EXPECT_EQ(test, fi_av_remove(av, &known, 1, 0), 0);
@@ -106,8 +103,7 @@ static void straddr_tells_how_much_it_needs(struct kunit *test)
 
 	open_set(test, &set);
 
-	KUNIT_EXPECT_STREQ(test, fi_av_straddr(core_av(&set), addrs, text,
-					       &len), "an a");
+	KUNIT_EXPECT_STREQ(test, fi_av_straddr(core_av(&set), addrs, text, &len), "an a");
 	KUNIT_EXPECT_EQ(test, len, sizeof(MOCK_AV_TEXT));
 }
 
@@ -119,11 +115,9 @@ static void straddr_without_a_place_is_still_text(struct kunit *test)
 
 	open_set(test, &set);
 
-	KUNIT_EXPECT_NOT_NULL(test, fi_av_straddr(core_av(&set), addrs, text,
-						  &none));
+	KUNIT_EXPECT_NOT_NULL(test, fi_av_straddr(core_av(&set), addrs, text, &none));
 	KUNIT_EXPECT_EQ(test, text[0], 'x');
-	KUNIT_EXPECT_NOT_NULL(test, fi_av_straddr(core_av(&set), NULL, text,
-						  &len));
+	KUNIT_EXPECT_NOT_NULL(test, fi_av_straddr(core_av(&set), NULL, text, &len));
 	KUNIT_EXPECT_STREQ(test, text, "Invalid");
 	KUNIT_EXPECT_EQ(test, av_calls(&set, MOCK_CALL_AV_STRADDR), 0);
 }
@@ -156,8 +150,7 @@ static void insertion_that_makes_no_sense_is_refused(struct kunit *test)
 	av = core_av(&set);
 	calls = mock_calls(set.mock);
 
-	KUNIT_EXPECT_EQ(test, fi_av_insert(av, addrs, 1, fi_addr, row->flags,
-					   NULL), row->err);
+	KUNIT_EXPECT_EQ(test, fi_av_insert(av, addrs, 1, fi_addr, row->flags, NULL), row->err);
 	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(av, "10.0.0.1", 1, fi_addr,
 					      row->flags, NULL), row->err);
 	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, "10.0.0.1", 1, 1, 1, fi_addr,
@@ -177,25 +170,17 @@ static void missing_address_is_refused(struct kunit *test)
 	av = core_av(&set);
 	calls = mock_calls(set.mock);
 
-	KUNIT_EXPECT_EQ(test, fi_av_insert(av, NULL, 1, NULL, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(av, NULL, 1, NULL, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, NULL, 1, 1, 1, NULL, 0, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_insert(av, NULL, 1, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(av, NULL, 1, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, NULL, 1, 1, 1, NULL, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_av_remove(av, NULL, 1, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_av_lookup(av, 0, NULL, &len), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_av_lookup(av, 0, addrs, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_insert_auth_key(av, NULL, 1, &fi_addr, 0),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_insert_auth_key(av, "k", 0, &fi_addr, 0),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_insert_auth_key(av, "k", 1, NULL, 0),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_lookup_auth_key(av, 0, NULL, &len),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_lookup_auth_key(av, 0, addrs, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_insert_auth_key(av, NULL, 1, &fi_addr, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_insert_auth_key(av, "k", 0, &fi_addr, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_insert_auth_key(av, "k", 1, NULL, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_lookup_auth_key(av, 0, NULL, &len), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_lookup_auth_key(av, 0, addrs, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
 }
 
@@ -209,24 +194,15 @@ static void number_out_of_range_is_refused(struct kunit *test)
 	av = core_av(&set);
 	calls = mock_calls(set.mock);
 
-	KUNIT_EXPECT_EQ(test, fi_av_insert(av, addrs, 1UL + INT_MAX, NULL, 0,
-					   NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(av, "::1", -1, NULL, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(av, "::1", 65536, NULL, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, "::1", 0, 1, 1, NULL, 0,
-					      NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, "::1", 1, 1, 0, NULL, 0,
-					      NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, "::1", 1, -1, 1, NULL, 0,
-					      NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, "::1", 1, 65535, 2, NULL, 0,
-					      NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, "::1", 1, 65536, 1, NULL, 0,
-					      NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, "::1", INT_MAX, 1, 2, NULL, 0,
-					      NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_insert(av, addrs, 1UL + INT_MAX, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(av, "::1", -1, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(av, "::1", 65536, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, "::1", 0, 1, 1, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, "::1", 1, 1, 0, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, "::1", 1, -1, 1, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, "::1", 1, 65535, 2, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, "::1", 1, 65536, 1, NULL, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, "::1", INT_MAX, 1, 2, NULL, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
 }
 
@@ -242,14 +218,10 @@ static void unknown_flag_is_refused(struct kunit *test)
 	av = core_av(&set);
 	calls = mock_calls(set.mock);
 
-	KUNIT_EXPECT_EQ(test, fi_av_open(core_domain(&set), &attr, &av, NULL),
-			-FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, fi_av_remove(av, &fi_addr, 1, FI_MORE),
-			-FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, fi_av_insert_auth_key(av, "k", 1, &fi_addr,
-						    FI_MORE), -FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, fi_av_set_user_id(av, 0, 1, FI_MORE),
-			-FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_av_open(core_domain(&set), &attr, &av, NULL), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_av_remove(av, &fi_addr, 1, FI_MORE), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_av_insert_auth_key(av, "k", 1, &fi_addr, FI_MORE), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_av_set_user_id(av, 0, 1, FI_MORE), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
 }
 
@@ -263,8 +235,7 @@ static void known_flags_of_a_vector_are_accepted(struct kunit *test)
 
 	open_set(test, &set);
 
-	KUNIT_ASSERT_EQ(test, fi_av_open(core_domain(&set), &attr, &av, NULL),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_av_open(core_domain(&set), &attr, &av, NULL), 0);
 	core_adopt(test, &av->fid);
 }
 
@@ -284,8 +255,7 @@ static struct kunit_case av_cases[] = {
 	KUNIT_CASE(answers_of_the_provider_are_passed_on),
 	KUNIT_CASE(straddr_tells_how_much_it_needs),
 	KUNIT_CASE(straddr_without_a_place_is_still_text),
-	KUNIT_CASE_PARAM(insertion_that_makes_no_sense_is_refused,
-			 bad_insert_gen_params),
+	KUNIT_CASE_PARAM(insertion_that_makes_no_sense_is_refused, bad_insert_gen_params),
 	KUNIT_CASE(missing_address_is_refused),
 	KUNIT_CASE(number_out_of_range_is_refused),
 	KUNIT_CASE(unknown_flag_is_refused),

@@ -37,14 +37,12 @@ static const struct binding {
 static void binding_desc(const struct binding *row, char *desc)
 {
 	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s to %s, flags %#llx",
-		 mock_classes[row->bclass].name, mock_classes[row->class].name,
-		 row->flags);
+		 mock_classes[row->bclass].name, mock_classes[row->class].name, row->flags);
 }
 
 KUNIT_ARRAY_PARAM(binding, bindings, binding_desc);
 
-static int bind(const struct core_set *set, enum mock_class class,
-		struct fid *bfid, u64 flags)
+static int bind(const struct core_set *set, enum mock_class class, struct fid *bfid, u64 flags)
 {
 	switch (class) {
 	case MOCK_DOMAIN:
@@ -68,21 +66,16 @@ static int bind(const struct core_set *set, enum mock_class class,
 	}
 }
 
-static void open_both(struct kunit *test, struct core_set *set,
-		      const struct binding *row)
+static void open_both(struct kunit *test, struct core_set *set, const struct binding *row)
 {
 	struct mock *mock = core_mock(test, "mock", 1);
 
-	core_open_parents(test, set, mock, row->class == MOCK_DOMAIN ?
-			  MOCK_EP : row->class);
+	core_open_parents(test, set, mock, row->class == MOCK_DOMAIN ? MOCK_EP : row->class);
 	if (!set->fid[MOCK_DOMAIN])
-		KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_DOMAIN,
-						&set->fid[MOCK_DOMAIN]), 0);
-	KUNIT_ASSERT_EQ(test, core_open(test, set, row->bclass,
-					&set->fid[row->bclass]), 0);
+		KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_DOMAIN, &set->fid[MOCK_DOMAIN]), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, set, row->bclass, &set->fid[row->bclass]), 0);
 	if (!set->fid[row->class])
-		KUNIT_ASSERT_EQ(test, core_open(test, set, row->class,
-						&set->fid[row->class]), 0);
+		KUNIT_ASSERT_EQ(test, core_open(test, set, row->class, &set->fid[row->class]), 0);
 }
 
 static void bound_object_is_busy(struct kunit *test)
@@ -123,11 +116,9 @@ static void refused_bind_can_be_tried_again(struct kunit *test)
 
 	open_both(test, &set, row);
 	set.mock->fail[MOCK_CALL_BIND] = -EIO;
-	KUNIT_ASSERT_EQ(test, bind(&set, row->class, set.fid[row->bclass],
-				   row->flags), -EIO);
+	KUNIT_ASSERT_EQ(test, bind(&set, row->class, set.fid[row->bclass], row->flags), -EIO);
 
-	KUNIT_EXPECT_EQ(test, bind(&set, row->class, set.fid[row->bclass],
-				   row->flags), 0);
+	KUNIT_EXPECT_EQ(test, bind(&set, row->class, set.fid[row->bclass], row->flags), 0);
 }
 
 static void binding_twice_is_refused(struct kunit *test)
@@ -136,11 +127,9 @@ static void binding_twice_is_refused(struct kunit *test)
 	struct core_set set;
 
 	open_both(test, &set, row);
-	KUNIT_ASSERT_EQ(test, bind(&set, row->class, set.fid[row->bclass],
-				   row->flags), 0);
+	KUNIT_ASSERT_EQ(test, bind(&set, row->class, set.fid[row->bclass], row->flags), 0);
 
-	KUNIT_EXPECT_EQ(test, bind(&set, row->class, set.fid[row->bclass],
-				   row->flags), -EINVAL);
+	KUNIT_EXPECT_EQ(test, bind(&set, row->class, set.fid[row->bclass], row->flags), -EINVAL);
 
 	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[row->class]), 0);
 	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[row->bclass]), 0);
@@ -154,11 +143,9 @@ static void queue_bound_to_two_endpoints_waits_for_both(struct kunit *test)
 
 	core_open_all(test, &set, mock);
 	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_EP, &second), 0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_EQ], 0),
-			0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(container_of(second, struct fid_ep,
-						      fid),
-					 set.fid[MOCK_EQ], 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_EQ], 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(container_of(second, struct fid_ep, fid), set.fid[MOCK_EQ],
+					 0), 0);
 
 	KUNIT_EXPECT_EQ(test, core_close(test, second), 0);
 	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_EQ]), -EBUSY);
@@ -172,8 +159,7 @@ static void queue_bound_to_an_endpoint_that_refuses_to_close_stays(struct kunit 
 	struct core_set set;
 
 	core_open_all(test, &set, mock);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_EQ], 0),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_EQ], 0), 0);
 	mock->fail[MOCK_CALL_CLOSE] = -EIO;
 
 	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_EP]), -EIO);
@@ -214,11 +200,8 @@ static void wrong_kind_of_object_is_refused(struct kunit *test)
 
 	for (bclass = 0; bclass < MOCK_NR_CLASSES; bclass++)
 		if (!can_bind(class, bclass))
-			KUNIT_EXPECT_EQ_MSG(test,
-					    bind(&set, class, set.fid[bclass],
-						 0),
-					    -EINVAL, "a %s",
-					    mock_classes[bclass].name);
+			KUNIT_EXPECT_EQ_MSG(test, bind(&set, class, set.fid[bclass], 0), -EINVAL,
+					    "a %s", mock_classes[bclass].name);
 
 	KUNIT_EXPECT_EQ(test, atomic_read(&mock->calls[MOCK_CALL_BIND]), 0);
 }
@@ -279,8 +262,7 @@ static void own_queue_per_direction_is_accepted(struct kunit *test)
 	core_open_all(test, &set, mock);
 	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_CQ, &rx_cq), 0);
 
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_CQ],
-					 FI_TRANSMIT), 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_CQ], FI_TRANSMIT), 0);
 	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(&set), rx_cq, FI_RECV), 0);
 
 	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_CQ]), -EBUSY);
@@ -296,11 +278,9 @@ static void second_queue_for_a_direction_is_refused(struct kunit *test)
 
 	core_open_all(test, &set, mock);
 	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_CQ, &other), 0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_CQ],
-					 FI_TRANSMIT), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_CQ], FI_TRANSMIT), 0);
 
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(&set), other,
-					 FI_TRANSMIT | FI_RECV), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(&set), other, FI_TRANSMIT | FI_RECV), -EINVAL);
 
 	KUNIT_EXPECT_EQ(test, core_close(test, other), 0);
 }
@@ -312,20 +292,16 @@ static void expect_stranger(struct kunit *test, struct core_set *one,
 	int calls = atomic_read(&one->mock->calls[MOCK_CALL_BIND]);
 	enum mock_class parent = core_parent(row->class);
 
-	KUNIT_ASSERT_EQ(test, core_open(test, two, row->bclass,
-					&two->fid[row->bclass]), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, two, row->bclass, &two->fid[row->bclass]), 0);
 	if (!one->fid[parent])
-		KUNIT_ASSERT_EQ(test, core_open(test, one, parent,
-						&one->fid[parent]), 0);
+		KUNIT_ASSERT_EQ(test, core_open(test, one, parent, &one->fid[parent]), 0);
 	if (!one->fid[row->class])
-		KUNIT_ASSERT_EQ(test, core_open(test, one, row->class,
-						&one->fid[row->class]), 0);
+		KUNIT_ASSERT_EQ(test, core_open(test, one, row->class, &one->fid[row->class]), 0);
 
 	KUNIT_EXPECT_EQ(test, bind(one, row->class, two->fid[row->bclass],
 				   row->flags), -FI_EDOMAIN);
 
-	KUNIT_EXPECT_EQ(test, atomic_read(&one->mock->calls[MOCK_CALL_BIND]),
-			calls);
+	KUNIT_EXPECT_EQ(test, atomic_read(&one->mock->calls[MOCK_CALL_BIND]), calls);
 	KUNIT_EXPECT_EQ(test, core_close(test, two->fid[row->bclass]), 0);
 }
 
@@ -377,16 +353,14 @@ static void object_of_another_domain_is_refused(struct kunit *test)
 
 	core_open_parents(test, &one, mock, MOCK_EP);
 	two = one;
-	KUNIT_ASSERT_EQ(test, core_open(test, &two, MOCK_DOMAIN,
-					&two.fid[MOCK_DOMAIN]), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, &two, MOCK_DOMAIN, &two.fid[MOCK_DOMAIN]), 0);
 
 	expect_stranger(test, &one, &two, row);
 }
 
 static struct kunit_case bind_cases[] = {
 	KUNIT_CASE_PARAM(bound_object_is_busy, binding_gen_params),
-	KUNIT_CASE_PARAM(refused_bind_leaves_the_object_free,
-			 binding_gen_params),
+	KUNIT_CASE_PARAM(refused_bind_leaves_the_object_free, binding_gen_params),
 	KUNIT_CASE_PARAM(refused_bind_can_be_tried_again, binding_gen_params),
 	KUNIT_CASE_PARAM(binding_twice_is_refused, binding_gen_params),
 	KUNIT_CASE(queue_bound_to_two_endpoints_waits_for_both),
@@ -396,12 +370,9 @@ static struct kunit_case bind_cases[] = {
 	KUNIT_CASE_PARAM(wrong_flags_are_refused, bad_flag_gen_params),
 	KUNIT_CASE(own_queue_per_direction_is_accepted),
 	KUNIT_CASE(second_queue_for_a_direction_is_refused),
-	KUNIT_CASE_PARAM(object_of_another_fabric_is_refused,
-			 binding_gen_params),
-	KUNIT_CASE_PARAM(object_of_another_provider_is_refused,
-			 binding_gen_params),
-	KUNIT_CASE_PARAM(object_of_another_domain_is_refused,
-			 domain_binding_gen_params),
+	KUNIT_CASE_PARAM(object_of_another_fabric_is_refused, binding_gen_params),
+	KUNIT_CASE_PARAM(object_of_another_provider_is_refused, binding_gen_params),
+	KUNIT_CASE_PARAM(object_of_another_domain_is_refused, domain_binding_gen_params),
 	{}
 };
 

@@ -110,8 +110,7 @@ static long call_query_atomic(struct core_set *set, struct fid *fid)
 {
 	struct fi_atomic_attr attr;
 
-	return fi_query_atomic((struct fid_domain *)fid, FI_UINT64, FI_SUM, &attr,
-			       0);
+	return fi_query_atomic((struct fid_domain *)fid, FI_UINT64, FI_SUM, &attr, 0);
 }
 
 static long call_scalable_ep(struct core_set *set, struct fid *fid)
@@ -193,8 +192,7 @@ static long call_av_insertsvc(struct core_set *set, struct fid *fid)
 
 static long call_av_insertsym(struct core_set *set, struct fid *fid)
 {
-	return fi_av_insertsym((struct fid_av *)fid, name, 1, 1, 1, NULL, 0,
-			       NULL);
+	return fi_av_insertsym((struct fid_av *)fid, name, 1, 1, 1, NULL, 0, NULL);
 }
 
 static long call_av_remove(struct core_set *set, struct fid *fid)
@@ -210,8 +208,7 @@ static long call_av_lookup(struct core_set *set, struct fid *fid)
 
 static long call_av_insert_key(struct core_set *set, struct fid *fid)
 {
-	return fi_av_insert_auth_key((struct fid_av *)fid, name, 1,
-				     &out.fi_addr, 0);
+	return fi_av_insert_auth_key((struct fid_av *)fid, name, 1, &out.fi_addr, 0);
 }
 
 static long call_av_lookup_key(struct core_set *set, struct fid *fid)
@@ -239,15 +236,13 @@ static long call_setopt(struct core_set *set, struct fid *fid)
 {
 	size_t value = 1;
 
-	return fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &value,
-			 sizeof(value));
+	return fi_setopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &value, sizeof(value));
 }
 
 static long call_getopt(struct core_set *set, struct fid *fid)
 {
 	out_len = sizeof(out);
-	return fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &out,
-			 &out_len);
+	return fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &out, &out_len);
 }
 
 static long call_setname(struct core_set *set, struct fid *fid)
@@ -301,8 +296,7 @@ static long call_eq_read(struct core_set *set, struct fid *fid)
 
 static long call_eq_sread(struct core_set *set, struct fid *fid)
 {
-	return fi_eq_sread((struct fid_eq *)fid, &out.event, &out, sizeof(out), 0,
-			   0);
+	return fi_eq_sread((struct fid_eq *)fid, &out.event, &out, sizeof(out), 0, 0);
 }
 
 static long call_eq_readerr(struct core_set *set, struct fid *fid)
@@ -316,8 +310,7 @@ static long call_eq_write(struct core_set *set, struct fid *fid)
 {
 	struct fi_eq_entry entry = {};
 
-	return fi_eq_write((struct fid_eq *)fid, FI_NOTIFY, &entry, sizeof(entry),
-			   0);
+	return fi_eq_write((struct fid_eq *)fid, FI_NOTIFY, &entry, sizeof(entry), 0);
 }
 
 /* What carries data and can be enabled; what has an address; and all kinds of endpoint */
@@ -393,10 +386,8 @@ static void object_of_another_class_is_refused(struct kunit *test)
 
 	for (class = 0; class < MOCK_NR_CLASSES; class++)
 		if (!(row->classes & BIT(class)))
-			KUNIT_EXPECT_EQ_MSG(test,
-					    row->call(&set, set.fid[class]),
-					    -EINVAL, "with a %s",
-					    mock_classes[class].name);
+			KUNIT_EXPECT_EQ_MSG(test, row->call(&set, set.fid[class]), -EINVAL,
+					    "with a %s", mock_classes[class].name);
 
 	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
 }
@@ -421,9 +412,8 @@ static void straddr_of_another_class_is_still_text(struct kunit *test)
 	core_open_all(test, &set, core_mock(test, "mock", 1));
 	calls = mock_calls(set.mock);
 
-	KUNIT_EXPECT_NOT_NULL(test, fi_av_straddr((struct fid_av *)
-						  set.fid[MOCK_EQ], name, text,
-						  &len));
+	KUNIT_EXPECT_NOT_NULL(test,
+			      fi_av_straddr((struct fid_av *)set.fid[MOCK_EQ], name, text, &len));
 	KUNIT_EXPECT_STREQ(test, text, "Invalid");
 	KUNIT_EXPECT_NOT_NULL(test, fi_av_straddr(NULL, name, NULL, NULL));
 	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
@@ -436,16 +426,13 @@ static void device_of_another_class_is_none(struct kunit *test)
 	core_open_all(test, &set, core_mock(test, "mock", 1));
 	set.mock->dma_device = (void *)&set;
 
-	KUNIT_EXPECT_NULL(test, fi_domain_device((struct fid_domain *)
-						 set.fid[MOCK_FABRIC]));
+	KUNIT_EXPECT_NULL(test, fi_domain_device((struct fid_domain *)set.fid[MOCK_FABRIC]));
 	KUNIT_EXPECT_NULL(test, fi_domain_device(NULL));
-	KUNIT_EXPECT_PTR_EQ(test, fi_domain_device(core_domain(&set)),
-			    set.mock->dma_device);
+	KUNIT_EXPECT_PTR_EQ(test, fi_domain_device(core_domain(&set)), set.mock->dma_device);
 }
 
 static struct kunit_case class_cases[] = {
-	KUNIT_CASE_PARAM(object_of_another_class_is_refused,
-			 fid_call_gen_params),
+	KUNIT_CASE_PARAM(object_of_another_class_is_refused, fid_call_gen_params),
 	KUNIT_CASE_PARAM(null_object_is_refused, fid_call_gen_params),
 	KUNIT_CASE(straddr_of_another_class_is_still_text),
 	KUNIT_CASE(device_of_another_class_is_none),

@@ -37,8 +37,7 @@ static struct cntr_test *cntr_test(struct kunit *test)
 	init_completion(&ct->ready);
 	ct->timeout = FOR_EVER_MS;
 	ct->threshold = 3;
-	core_open_parents(test, &ct->set, core_mock(test, "mock", 1),
-			  MOCK_CNTR);
+	core_open_parents(test, &ct->set, core_mock(test, "mock", 1), MOCK_CNTR);
 	return ct;
 }
 
@@ -47,8 +46,7 @@ static struct fid_cntr *open_cntr(struct kunit *test, struct cntr_test *ct,
 {
 	struct fid_cntr *cntr;
 
-	KUNIT_ASSERT_EQ(test, fi_cntr_open(core_domain(&ct->set), &attr, &cntr,
-					   ct), 0);
+	KUNIT_ASSERT_EQ(test, fi_cntr_open(core_domain(&ct->set), &attr, &cntr, ct), 0);
 	core_adopt(test, &cntr->fid);
 	return cntr;
 }
@@ -392,10 +390,8 @@ static void no_count_is_lost(struct kunit *test)
 	for (i = 0; i < NR_THREADS; i++)
 		KUNIT_EXPECT_EQ(test, vt_async_join(test, threads[i]), 0);
 
-	KUNIT_EXPECT_EQ(test, fi_cntr_read(ct->cntr),
-			3 * NR_ROUNDS * NR_THREADS);
-	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(ct->cntr),
-			NR_ROUNDS * NR_THREADS);
+	KUNIT_EXPECT_EQ(test, fi_cntr_read(ct->cntr), 3 * NR_ROUNDS * NR_THREADS);
+	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(ct->cntr), NR_ROUNDS * NR_THREADS);
 }
 
 static int follow(void *data)
@@ -473,13 +469,10 @@ static void counter_names_its_wait_object(struct kunit *test)
 	struct cntr_test *ct = open_test(test);
 	enum fi_wait_obj wait_obj = FI_WAIT_NONE;
 
-	KUNIT_EXPECT_EQ(test, fi_control(&ct->cntr->fid, FI_GETWAITOBJ,
-					 &wait_obj), 0);
+	KUNIT_EXPECT_EQ(test, fi_control(&ct->cntr->fid, FI_GETWAITOBJ, &wait_obj), 0);
 	KUNIT_EXPECT_EQ(test, (int)wait_obj, (int)FI_WAIT_UNSPEC);
-	KUNIT_EXPECT_EQ(test, fi_control(&ct->cntr->fid, FI_GETWAITOBJ, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_control(&ct->cntr->fid, FI_ENABLE, NULL),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_control(&ct->cntr->fid, FI_GETWAITOBJ, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_control(&ct->cntr->fid, FI_ENABLE, NULL), -ENOSYS);
 }
 
 static const struct bad_attr {
@@ -505,8 +498,7 @@ static void bad_attributes_are_refused(struct kunit *test)
 	struct fi_cntr_attr attr = bad->attr;
 	struct fid_cntr *cntr = NULL;
 
-	KUNIT_EXPECT_EQ(test, fi_cntr_open(core_domain(&ct->set), &attr, &cntr,
-					   NULL), bad->err);
+	KUNIT_EXPECT_EQ(test, fi_cntr_open(core_domain(&ct->set), &attr, &cntr, NULL), bad->err);
 	KUNIT_EXPECT_NULL(test, cntr);
 	KUNIT_EXPECT_EQ(test, atomic_read(&ct->set.mock->live[MOCK_CNTR]), 0);
 }
@@ -517,8 +509,7 @@ static void ready_made_counter_needs_no_provider(struct kunit *test)
 	struct fid_cntr *cntr = NULL;
 
 	KUNIT_EXPECT_EQ(test, kofi_cntr_open(NULL, NULL, &cntr, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, kofi_cntr_open(NULL, &bad, &cntr, NULL),
-			-FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, kofi_cntr_open(NULL, &bad, &cntr, NULL), -FI_EBADFLAGS);
 	KUNIT_ASSERT_EQ(test, kofi_cntr_open(NULL, &attr, &cntr, test), 0);
 	kofi_cntr_add(to_kofi_cntr(&cntr->fid), 2);
 	KUNIT_EXPECT_EQ(test, fi_cntr_read(cntr), 2);

@@ -13,8 +13,7 @@ struct cntr_test {
 	struct fid_cntr	*cntr;
 };
 
-static struct cntr_test *open_events(struct kunit *test,
-				     enum fi_cntr_events events)
+static struct cntr_test *open_events(struct kunit *test, enum fi_cntr_events events)
 {
 	struct fi_cntr_attr attr = {
 		.events = events,
@@ -23,10 +22,8 @@ static struct cntr_test *open_events(struct kunit *test,
 	struct cntr_test *ct = kunit_kzalloc(test, sizeof(*ct), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, ct);
-	core_open_parents(test, &ct->set, core_mock(test, "mock", 1),
-			  MOCK_CNTR);
-	KUNIT_ASSERT_EQ(test, fi_cntr_open(core_domain(&ct->set), &attr,
-					   &ct->cntr, NULL), 0);
+	core_open_parents(test, &ct->set, core_mock(test, "mock", 1), MOCK_CNTR);
+	KUNIT_ASSERT_EQ(test, fi_cntr_open(core_domain(&ct->set), &attr, &ct->cntr, NULL), 0);
 	core_adopt(test, &ct->cntr->fid);
 	return ct;
 }
@@ -48,19 +45,16 @@ static struct fid_ep *open_loop(struct kunit *test, struct cntr_test *ct)
 
 	ct->set.mock->loop = true;
 	if (!ct->set.fid[MOCK_CQ])
-		KUNIT_ASSERT_EQ(test, core_open(test, &ct->set, MOCK_CQ,
-						&ct->set.fid[MOCK_CQ]), 0);
+		KUNIT_ASSERT_EQ(test, core_open(test, &ct->set, MOCK_CQ, &ct->set.fid[MOCK_CQ]), 0);
 	KUNIT_ASSERT_EQ(test, core_open(test, &ct->set, MOCK_EP, &ep), 0);
 	ct->set.fid[MOCK_EP] = ep;
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(&ct->set),
-					 ct->set.fid[MOCK_CQ],
-					 FI_TRANSMIT | FI_RECV), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(&ct->set), ct->set.fid[MOCK_CQ], FI_TRANSMIT |
+					 FI_RECV), 0);
 	return core_ep(&ct->set);
 }
 
 /* The same, which counts on ct->cntr and is enabled */
-static struct fid_ep *open_counting(struct kunit *test, struct cntr_test *ct,
-				    u64 dirs)
+static struct fid_ep *open_counting(struct kunit *test, struct cntr_test *ct, u64 dirs)
 {
 	struct fid_ep *ep = open_loop(test, ct);
 
@@ -75,10 +69,8 @@ static void exchange(struct kunit *test, struct fid_ep *ep, int count, bool inje
 	static u8 buf[16];
 
 	while (count--) {
-		KUNIT_ASSERT_EQ(test, fi_recv(ep, buf, sizeof(buf), NULL, 0,
-					      NULL), 0);
-		KUNIT_ASSERT_EQ(test, inject ?
-				fi_inject(ep, "message", 7, 0) :
+		KUNIT_ASSERT_EQ(test, fi_recv(ep, buf, sizeof(buf), NULL, 0, NULL), 0);
+		KUNIT_ASSERT_EQ(test, inject ? fi_inject(ep, "message", 7, 0) :
 				fi_send(ep, "message", 7, NULL, 0, NULL), 0);
 	}
 }
@@ -177,8 +169,7 @@ static void failed_operations_are_counted_as_errors(struct kunit *test)
 
 	ep = open_counting(test, ct, FI_RECV);
 	for (i = 0; i < 3; i++)
-		KUNIT_ASSERT_EQ(test, fi_recv(ep, buf, sizeof(buf), NULL, 0,
-					      NULL), 0);
+		KUNIT_ASSERT_EQ(test, fi_recv(ep, buf, sizeof(buf), NULL, 0, NULL), 0);
 	KUNIT_ASSERT_EQ(test, fi_send(ep, "message", 7, NULL, 0, NULL), 0);
 	KUNIT_EXPECT_EQ(test, wait_for(ct, 3), -FI_EAVAIL);
 	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(ct->cntr), 1);
@@ -210,10 +201,8 @@ static void unknown_directions_are_refused(struct kunit *test)
 	struct cntr_test *ct = open_test(test);
 	struct fid_ep *ep = open_loop(test, ct);
 
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &ct->cntr->fid, FI_REMOTE_WRITE),
-			-ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &ct->cntr->fid, 0),
-			-FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &ct->cntr->fid, FI_REMOTE_WRITE), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(ep, &ct->cntr->fid, 0), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, core_close(test, &ct->cntr->fid), 0);
 }
 

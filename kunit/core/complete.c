@@ -55,14 +55,12 @@ static void every_table_has_a_row(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tables, ARRAY_SIZE(rows));
 }
 
-static void open_row(struct kunit *test, struct core_set *set,
-		     const struct row *row)
+static void open_row(struct kunit *test, struct core_set *set, const struct row *row)
 {
 	core_open_parents(test, set, core_mock(test, "mock", 1), row->class);
 }
 
-static void spoil(struct core_set *set, const struct row *row,
-		  enum mock_flaw flaw, size_t arg)
+static void spoil(struct core_set *set, const struct row *row, enum mock_flaw flaw, size_t arg)
 {
 	set->mock->knob = (struct mock_knob) {
 		.flaw = flaw,
@@ -235,12 +233,9 @@ static void shorter_table_is_filled_up(struct kunit *test)
 	for (size = row_table(row)->size - sizeof(void *);
 	     size > sizeof(size_t); size -= sizeof(void *)) {
 		spoil(&set, row, MOCK_SIZE, size);
-		KUNIT_ASSERT_EQ(test, core_open(test, &set, row->class, &fid),
-				0);
-		KUNIT_EXPECT_PTR_EQ(test, last_slot(row, fid),
-				    last_filler(row));
-		KUNIT_EXPECT_PTR_EQ(test, first_slot(row, fid),
-				    first_slot(row, whole));
+		KUNIT_ASSERT_EQ(test, core_open(test, &set, row->class, &fid), 0);
+		KUNIT_EXPECT_PTR_EQ(test, last_slot(row, fid), last_filler(row));
+		KUNIT_EXPECT_PTR_EQ(test, first_slot(row, fid), first_slot(row, whole));
 		KUNIT_EXPECT_EQ(test, core_close(test, fid), 0);
 	}
 }
@@ -301,8 +296,7 @@ static void open_beyond_a_short_table_answers_enosys(struct kunit *test)
 
 	open_row(test, &set, &fabric);
 	spoil(&set, &fabric, MOCK_SIZE, offsetof(struct fi_ops_fabric, eq_open));
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_FABRIC,
-					&set.fid[MOCK_FABRIC]), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_FABRIC, &set.fid[MOCK_FABRIC]), 0);
 
 	KUNIT_EXPECT_EQ(test, core_open(test, &set, MOCK_EQ, &fid), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, core_open(test, &set, MOCK_DOMAIN, &fid), 0);
@@ -367,8 +361,7 @@ static void promised_table_with_one_call_is_accepted(struct kunit *test)
 	struct row row = open_promise(test, &set);
 	struct fid *fid;
 
-	spoil(&set, &row, MOCK_REAL,
-	      mock_table_slots(row_table(&row)) - 1);
+	spoil(&set, &row, MOCK_REAL, mock_table_slots(row_table(&row)) - 1);
 
 	KUNIT_EXPECT_EQ(test, core_open(test, &set, MOCK_EP, &fid), 0);
 }
@@ -417,16 +410,11 @@ static struct kunit_case complete_cases[] = {
 	KUNIT_CASE(transfer_beyond_a_short_table_answers_enosys),
 	KUNIT_CASE(control_beyond_a_short_table_answers_enosys),
 	KUNIT_CASE(open_beyond_a_short_table_answers_enosys),
-	KUNIT_CASE_PARAM(promised_table_of_the_cores_fillers_is_refused,
-			 promise_gen_params),
-	KUNIT_CASE_PARAM(promised_table_of_copied_fillers_is_refused,
-			 promise_gen_params),
-	KUNIT_CASE_PARAM(promised_short_table_of_nothing_is_refused,
-			 promise_gen_params),
-	KUNIT_CASE_PARAM(promised_table_with_one_call_is_accepted,
-			 promise_gen_params),
-	KUNIT_CASE_PARAM(table_of_fillers_that_nobody_promised_is_accepted,
-			 promise_gen_params),
+	KUNIT_CASE_PARAM(promised_table_of_the_cores_fillers_is_refused, promise_gen_params),
+	KUNIT_CASE_PARAM(promised_table_of_copied_fillers_is_refused, promise_gen_params),
+	KUNIT_CASE_PARAM(promised_short_table_of_nothing_is_refused, promise_gen_params),
+	KUNIT_CASE_PARAM(promised_table_with_one_call_is_accepted, promise_gen_params),
+	KUNIT_CASE_PARAM(table_of_fillers_that_nobody_promised_is_accepted, promise_gen_params),
 	KUNIT_CASE(a_transfer_that_a_provider_has_not_is_not_there),
 	{}
 };

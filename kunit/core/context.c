@@ -18,8 +18,7 @@ static void index_of_a_context_is_the_providers(struct kunit *test)
 					    &ep, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_rx_context(core_sep(&set), MOCK_CTX_CNT, NULL,
 					    &ep, NULL), -EINVAL);
-	KUNIT_ASSERT_EQ(test, fi_tx_context(core_sep(&set), MOCK_CTX_CNT - 1,
-					    NULL, &ep, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_tx_context(core_sep(&set), MOCK_CTX_CNT - 1, NULL, &ep, NULL), 0);
 	core_adopt(test, &ep->fid);
 }
 
@@ -32,10 +31,8 @@ static void negative_index_is_refused(struct kunit *test)
 	core_open_parents(test, &set, core_mock(test, "mock", 1), MOCK_TX);
 	calls = mock_calls(set.mock);
 
-	KUNIT_EXPECT_EQ(test, fi_tx_context(core_sep(&set), -1, NULL, &ep,
-					    NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_rx_context(core_sep(&set), -1, NULL, &ep,
-					    NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_tx_context(core_sep(&set), -1, NULL, &ep, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_rx_context(core_sep(&set), -1, NULL, &ep, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
 }
 
@@ -61,8 +58,7 @@ static void contexts_are_enabled_one_by_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_enable(core_tx(&set)), 0);
 	KUNIT_EXPECT_EQ(test, fi_enable(core_rx(&set)), 0);
 	KUNIT_EXPECT_EQ(test, fi_enable(core_sep(&set)), 0);
-	KUNIT_EXPECT_EQ(test,
-			atomic_read(&set.mock->calls[MOCK_CALL_CONTROL]), 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&set.mock->calls[MOCK_CALL_CONTROL]), 3);
 }
 
 static void context_carries_data_by_its_own_table(struct kunit *test)
@@ -71,8 +67,7 @@ static void context_carries_data_by_its_own_table(struct kunit *test)
 
 	core_open_all(test, &set, core_mock(test, "mock", 1));
 
-	KUNIT_EXPECT_EQ(test, fi_send(core_tx(&set), "x", 1, NULL, 0, NULL),
-			-EPROTO);
+	KUNIT_EXPECT_EQ(test, fi_send(core_tx(&set), "x", 1, NULL, 0, NULL), -EPROTO);
 	KUNIT_EXPECT_EQ(test, fi_inject(core_tx(&set), "x", 1, 0), -ENOSYS);
 }
 
@@ -116,12 +111,10 @@ static void context_may_have_less_than_its_endpoint(struct kunit *test)
 
 	core_open_parents(test, &set, core_mock(test, "mock", 1), MOCK_TX);
 	spoil(&set, MOCK_TX);
-	KUNIT_ASSERT_EQ(test, fi_tx_context(core_sep(&set), 0, &tx_attr, &tx,
-					    NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_tx_context(core_sep(&set), 0, &tx_attr, &tx, NULL), 0);
 	core_adopt(test, &tx->fid);
 	spoil(&set, MOCK_RX);
-	KUNIT_ASSERT_EQ(test, fi_rx_context(core_sep(&set), 0, &rx_attr, &rx,
-					    NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_rx_context(core_sep(&set), 0, &rx_attr, &rx, NULL), 0);
 	core_adopt(test, &rx->fid);
 }
 
@@ -135,8 +128,7 @@ static void receive_context_promises_no_rma(struct kunit *test)
 	core_open_parents(test, &set, core_mock(test, "mock", 1), MOCK_RX);
 	spoil(&set, MOCK_RX);
 
-	KUNIT_ASSERT_EQ(test, fi_rx_context(core_sep(&set), 0, &attr, &ep,
-					    NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_rx_context(core_sep(&set), 0, &attr, &ep, NULL), 0);
 	core_adopt(test, &ep->fid);
 }
 
@@ -149,8 +141,7 @@ static void transmit_context_that_promises_rma_needs_it(struct kunit *test)
 	core_open_parents(test, &set, core_mock(test, "mock", 1), MOCK_TX);
 	spoil(&set, MOCK_TX);
 
-	KUNIT_EXPECT_EQ(test, fi_tx_context(core_sep(&set), 0, &attr, &ep,
-					    NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_tx_context(core_sep(&set), 0, &attr, &ep, NULL), -EINVAL);
 }
 
 static void context_takes_queues_of_its_endpoints_domain_only(struct kunit *test)
@@ -160,14 +151,11 @@ static void context_takes_queues_of_its_endpoints_domain_only(struct kunit *test
 
 	core_open_all(test, &set, core_mock(test, "mock", 1));
 	other = set;
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_DOMAIN,
-					&other.fid[MOCK_DOMAIN]), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_DOMAIN, &other.fid[MOCK_DOMAIN]), 0);
 	KUNIT_ASSERT_EQ(test, core_open(test, &other, MOCK_CQ, &cq), 0);
 
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_rx(&set), cq, FI_RECV),
-			-FI_EDOMAIN);
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_rx(&set), set.fid[MOCK_CQ],
-					 FI_RECV), 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_rx(&set), cq, FI_RECV), -FI_EDOMAIN);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_rx(&set), set.fid[MOCK_CQ], FI_RECV), 0);
 }
 
 static void alias_is_a_child_of_its_endpoint(struct kunit *test)
@@ -177,8 +165,7 @@ static void alias_is_a_child_of_its_endpoint(struct kunit *test)
 
 	core_open_all(test, &set, core_mock(test, "mock", 1));
 
-	KUNIT_ASSERT_EQ(test, fi_ep_alias(core_ep(&set), &alias, FI_TRANSMIT),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_ep_alias(core_ep(&set), &alias, FI_TRANSMIT), 0);
 	KUNIT_ASSERT_NOT_NULL(test, alias);
 	core_adopt(test, &alias->fid);
 
@@ -194,8 +181,7 @@ static void provider_without_aliases_leaves_none(struct kunit *test)
 
 	core_open_all(test, &set, core_mock(test, "mock", 1));
 
-	KUNIT_EXPECT_EQ(test, fi_ep_alias(core_tx(&set), &alias, FI_TRANSMIT),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_ep_alias(core_tx(&set), &alias, FI_TRANSMIT), -ENOSYS);
 	KUNIT_EXPECT_NULL(test, alias);
 	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_TX]), 0);
 }
@@ -245,8 +231,7 @@ static const struct dmabuf_case {
 
 KUNIT_ARRAY_PARAM_DESC(dmabuf, dmabuf_cases, name);
 
-static int register_dmabuf(struct kunit *test, u64 caps,
-			   const struct dmabuf_case *row)
+static int register_dmabuf(struct kunit *test, u64 caps, const struct dmabuf_case *row)
 {
 	struct fi_mr_attr attr = {
 		.type = row->type,
@@ -260,8 +245,7 @@ static int register_dmabuf(struct kunit *test, u64 caps,
 
 	core_open_parents(test, &set, core_mock(test, "mock", 1), MOCK_DOMAIN);
 	set.info->caps |= caps;
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_DOMAIN,
-					&set.fid[MOCK_DOMAIN]), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_DOMAIN, &set.fid[MOCK_DOMAIN]), 0);
 
 	ret = fi_mr_regattr(core_domain(&set), &attr, FI_MR_DMABUF, &mr);
 	if (!ret) {
@@ -280,8 +264,7 @@ static void piece_of_a_dmabuf_is_registered_within_its_bounds(struct kunit *test
 
 static void domain_without_peer_memory_knows_no_dmabuf(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, register_dmabuf(test, 0, dmabuf_cases),
-			-FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, register_dmabuf(test, 0, dmabuf_cases), -FI_EBADFLAGS);
 }
 
 static void kinds_of_regions_are_the_providers(struct kunit *test)
@@ -298,13 +281,11 @@ static void kinds_of_regions_are_the_providers(struct kunit *test)
 	core_open_all(test, &set, core_mock(test, "mock", 1));
 
 	for (i = 0; i < ARRAY_SIZE(flags); i++) {
-		KUNIT_ASSERT_EQ(test, fi_mr_regattr(core_domain(&set), &attr,
-						    flags[i], &mr), 0);
+		KUNIT_ASSERT_EQ(test, fi_mr_regattr(core_domain(&set), &attr, flags[i], &mr), 0);
 		core_adopt(test, &mr->fid);
 		KUNIT_EXPECT_EQ(test, set.mock->mr_flags, flags[i]);
 	}
-	KUNIT_EXPECT_EQ(test, fi_mr_regattr(core_domain(&set), &attr, FI_MORE,
-					    &mr), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(core_domain(&set), &attr, FI_MORE, &mr), -FI_EBADFLAGS);
 	/* It was not opened for that */
 	KUNIT_EXPECT_EQ(test, fi_mr_regattr(core_domain(&set), &attr, FI_RMA_PMEM,
 					    &mr), -FI_EBADFLAGS);
@@ -316,8 +297,7 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE(scalable_endpoint_waits_for_all_its_contexts),
 	KUNIT_CASE(contexts_are_enabled_one_by_one),
 	KUNIT_CASE(context_carries_data_by_its_own_table),
-	KUNIT_CASE_PARAM(context_without_the_calls_of_its_endpoint_is_refused,
-			 context_gen_params),
+	KUNIT_CASE_PARAM(context_without_the_calls_of_its_endpoint_is_refused, context_gen_params),
 	KUNIT_CASE(context_may_have_less_than_its_endpoint),
 	KUNIT_CASE(receive_context_promises_no_rma),
 	KUNIT_CASE(transmit_context_that_promises_rma_needs_it),
@@ -326,8 +306,7 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE(provider_without_aliases_leaves_none),
 	KUNIT_CASE(size_left_is_not_counted),
 	KUNIT_CASE(drain_of_a_context_reaches_the_provider),
-	KUNIT_CASE_PARAM(piece_of_a_dmabuf_is_registered_within_its_bounds,
-			 dmabuf_gen_params),
+	KUNIT_CASE_PARAM(piece_of_a_dmabuf_is_registered_within_its_bounds, dmabuf_gen_params),
 	KUNIT_CASE(domain_without_peer_memory_knows_no_dmabuf),
 	KUNIT_CASE(kinds_of_regions_are_the_providers),
 	{}

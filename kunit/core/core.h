@@ -72,8 +72,7 @@ struct fi_info *core_info(struct kunit *test, const char *prov_name);
 struct fi_info *core_hints(struct kunit *test);
 void core_free_later(struct kunit *test, struct fi_info *info);
 /* fi_getinfo() among the mocks only; the result is freed after the case */
-int core_getinfo(struct kunit *test, struct fi_info *hints,
-		 struct fi_info **info);
+int core_getinfo(struct kunit *test, struct fi_info *hints, struct fi_info **info);
 int core_count(const struct fi_info *info);
 /* Sets a string in hints, which fi_freeinfo() will free */
 void core_set_string(struct kunit *test, char **where, const char *text);
@@ -163,8 +162,7 @@ enum mock_class core_parent(enum mock_class class);
 int core_open(struct kunit *test, const struct core_set *set,
 	      enum mock_class class, struct fid **fid);
 /* The same, but closing it is the case's business */
-int core_open_raw(const struct core_set *set, enum mock_class class,
-		  struct fid **fid);
+int core_open_raw(const struct core_set *set, enum mock_class class, struct fid **fid);
 /* Fills the set: the parents that @class needs, or one object of each class */
 void core_open_parents(struct kunit *test, struct core_set *set,
 		       struct mock *mock, enum mock_class class);

@@ -48,11 +48,9 @@ static void attributes_are_checked(struct kunit *test)
 
 	core_open_parents(test, &set, core_mock(test, "mock", 1), MOCK_CQ);
 
-	KUNIT_EXPECT_EQ(test, fi_cq_open(core_domain(&set), &attr, &cq, NULL),
-			row->err);
+	KUNIT_EXPECT_EQ(test, fi_cq_open(core_domain(&set), &attr, &cq, NULL), row->err);
 
-	KUNIT_EXPECT_EQ(test, atomic_read(&set.mock->live[MOCK_CQ]),
-			!row->err);
+	KUNIT_EXPECT_EQ(test, atomic_read(&set.mock->live[MOCK_CQ]), !row->err);
 	if (!row->err)
 		fi_close(&cq->fid);
 }

@@ -20,8 +20,7 @@ static struct eq_test *open_eq(struct kunit *test, struct fi_eq_attr *attr)
 
 	KUNIT_ASSERT_NOT_NULL(test, et);
 	core_open_parents(test, &et->set, core_mock(test, "mock", 1), MOCK_EQ);
-	KUNIT_ASSERT_EQ(test, fi_eq_open(core_fabric(&et->set), attr, &et->eq,
-					 et), 0);
+	KUNIT_ASSERT_EQ(test, fi_eq_open(core_fabric(&et->set), attr, &et->eq, et), 0);
 	core_adopt(test, &et->eq->fid);
 	for (i = 0; i < ARRAY_SIZE(et->events); i++)
 		kofi_event_init(&et->events[i], et->set.fid[MOCK_FABRIC]);
@@ -126,12 +125,10 @@ static void small_buffer_leaves_the_event(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, post(et, 0, FI_CONNECTED), 0);
 	KUNIT_ASSERT_EQ(test, post(et, 1, FI_MR_COMPLETE), 0);
 
-	KUNIT_EXPECT_EQ(test, fi_eq_read(et->eq, &event, &buf,
-					 sizeof(struct fi_eq_cm_entry) - 1, 0),
-			-FI_ETOOSMALL);
+	KUNIT_EXPECT_EQ(test, fi_eq_read(et->eq, &event, &buf, sizeof(struct fi_eq_cm_entry) - 1,
+					 0), -FI_ETOOSMALL);
 	KUNIT_EXPECT_EQ(test, next(et, 0), FI_CONNECTED);
-	KUNIT_EXPECT_EQ(test, fi_eq_read(et->eq, &event, &buf,
-					 sizeof(struct fi_eq_entry) - 1, 0),
+	KUNIT_EXPECT_EQ(test, fi_eq_read(et->eq, &event, &buf, sizeof(struct fi_eq_entry) - 1, 0),
 			-FI_ETOOSMALL);
 	KUNIT_EXPECT_EQ(test, next(et, 0), FI_MR_COMPLETE);
 }
@@ -165,8 +162,7 @@ static void connection_data_is_cut_to_the_buffer(struct kunit *test)
 	et->events[0].cm_len = sizeof(data);
 	KUNIT_ASSERT_EQ(test, post(et, 0, FI_CONNREQ), 0);
 
-	KUNIT_EXPECT_EQ(test, fi_eq_read(et->eq, &event, &buf, room, 0),
-			(ssize_t)room);
+	KUNIT_EXPECT_EQ(test, fi_eq_read(et->eq, &event, &buf, room, 0), (ssize_t)room);
 	KUNIT_EXPECT_MEMEQ(test, buf.cm.data, data, 3);
 	KUNIT_EXPECT_EQ(test, buf.bytes[room], 0xee);
 }
@@ -181,8 +177,7 @@ static void request_passes_its_info_to_the_reader(struct kunit *test)
 	et->events[0].info = info;
 	KUNIT_ASSERT_EQ(test, post(et, 0, FI_CONNREQ), 0);
 
-	KUNIT_ASSERT_GT(test, fi_eq_read(et->eq, &event, &buf, sizeof(buf), 0),
-			0);
+	KUNIT_ASSERT_GT(test, fi_eq_read(et->eq, &event, &buf, sizeof(buf), 0), 0);
 	KUNIT_EXPECT_PTR_EQ(test, buf.cm.info, info);
 	KUNIT_EXPECT_NULL(test, et->events[0].info);
 }
@@ -200,13 +195,11 @@ static void peek_at_a_request_shows_no_info(struct kunit *test)
 	et->events[0].cm_len = sizeof(data);
 	KUNIT_ASSERT_EQ(test, post(et, 0, FI_CONNREQ), 0);
 
-	KUNIT_ASSERT_EQ(test, fi_eq_read(et->eq, &event, &buf, sizeof(buf),
-					 FI_PEEK),
+	KUNIT_ASSERT_EQ(test, fi_eq_read(et->eq, &event, &buf, sizeof(buf), FI_PEEK),
 			(ssize_t)(sizeof(buf.cm) + sizeof(data)));
 	KUNIT_EXPECT_NULL(test, buf.cm.info);
 	KUNIT_EXPECT_MEMEQ(test, buf.cm.data, data, sizeof(data));
-	KUNIT_ASSERT_GT(test, fi_eq_read(et->eq, &event, &buf, sizeof(buf), 0),
-			0);
+	KUNIT_ASSERT_GT(test, fi_eq_read(et->eq, &event, &buf, sizeof(buf), 0), 0);
 	KUNIT_EXPECT_PTR_EQ(test, buf.cm.info, info);
 }
 
@@ -223,8 +216,7 @@ static void error_stops_the_reader(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, next(et, 0), FI_CONNECTED);
 	KUNIT_EXPECT_EQ(test, next(et, 0), -FI_EAVAIL);
 	KUNIT_EXPECT_EQ(test, next(et, FI_PEEK), -FI_EAVAIL);
-	KUNIT_EXPECT_EQ(test, fi_eq_readerr(et->eq, &entry, 0),
-			(ssize_t)sizeof(entry));
+	KUNIT_EXPECT_EQ(test, fi_eq_readerr(et->eq, &entry, 0), (ssize_t)sizeof(entry));
 	KUNIT_EXPECT_EQ(test, next(et, 0), FI_SHUTDOWN);
 }
 
@@ -241,8 +233,7 @@ static void error_says_what_and_whom(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, entry.prov_errno, 1000 + ECONNREFUSED);
 	KUNIT_EXPECT_EQ(test, entry.data, 77ULL);
 	KUNIT_EXPECT_PTR_EQ(test, entry.fid, et->set.fid[MOCK_FABRIC]);
-	KUNIT_EXPECT_PTR_EQ(test, entry.context,
-			    et->set.fid[MOCK_FABRIC]->context);
+	KUNIT_EXPECT_PTR_EQ(test, entry.context, et->set.fid[MOCK_FABRIC]->context);
 	KUNIT_EXPECT_EQ(test, entry.err_data_size, 0);
 }
 
@@ -337,8 +328,7 @@ static void withdrawn_request_makes_room(struct kunit *test)
 	struct eq_test *et = open_eq(test, &attr);
 
 	KUNIT_ASSERT_EQ(test, post(et, 0, FI_CONNREQ), 0);
-	KUNIT_ASSERT_TRUE(test, kofi_eq_withdraw(core_kofi_eq(et->eq),
-						 &et->events[0]));
+	KUNIT_ASSERT_TRUE(test, kofi_eq_withdraw(core_kofi_eq(et->eq), &et->events[0]));
 
 	KUNIT_EXPECT_EQ(test, post(et, 1, FI_CONNREQ), 0);
 }
@@ -362,8 +352,7 @@ static void count_release(struct kofi_event *event)
 	releasing->released++;
 }
 
-static struct eq_test *open_releasing(struct kunit *test,
-				      struct fi_eq_attr *attr)
+static struct eq_test *open_releasing(struct kunit *test, struct fi_eq_attr *attr)
 {
 	int i;
 
@@ -415,8 +404,7 @@ static void event_with_a_release_function_is_read_like_any_other(struct kunit *t
 	et->events[0].data = 42;
 	KUNIT_ASSERT_EQ(test, post(et, 0, FI_MR_COMPLETE), 0);
 
-	KUNIT_ASSERT_GT(test, fi_eq_read(et->eq, &event, &entry, sizeof(entry),
-					 0), 0);
+	KUNIT_ASSERT_GT(test, fi_eq_read(et->eq, &event, &entry, sizeof(entry), 0), 0);
 	KUNIT_EXPECT_PTR_EQ(test, entry.fid, et->set.fid[MOCK_FABRIC]);
 	KUNIT_EXPECT_EQ(test, entry.data, 42ULL);
 }
@@ -440,8 +428,7 @@ static void written_event_is_read_back(struct kunit *test)
 				  .data = 5 }, out = {};
 	u32 event = 0;
 
-	KUNIT_ASSERT_EQ(test, fi_eq_write(et->eq, FI_NOTIFY + 100, &in,
-					  sizeof(in), 0),
+	KUNIT_ASSERT_EQ(test, fi_eq_write(et->eq, FI_NOTIFY + 100, &in, sizeof(in), 0),
 			(ssize_t)sizeof(in));
 
 	KUNIT_EXPECT_EQ(test, fi_eq_read(et->eq, &event, &out, sizeof(out), 0),
@@ -457,8 +444,7 @@ static void written_event_may_have_any_number(struct kunit *test)
 	struct fi_eq_entry in = { .context = &attr, .data = 5 }, out = {};
 	u32 event = 0;
 
-	KUNIT_ASSERT_GT(test, fi_eq_write(et->eq, FI_CONNECTED, &in, sizeof(in),
-					  0), 0);
+	KUNIT_ASSERT_GT(test, fi_eq_write(et->eq, FI_CONNECTED, &in, sizeof(in), 0), 0);
 
 	KUNIT_EXPECT_EQ(test, fi_eq_read(et->eq, &event, &out, sizeof(out), 0),
 			(ssize_t)sizeof(out));
@@ -488,8 +474,7 @@ static void writing_is_refused_unless_asked_for(struct kunit *test)
 	struct eq_test *et = open_eq(test, NULL);
 	struct fi_eq_entry entry = {};
 
-	KUNIT_EXPECT_EQ(test, fi_eq_write(et->eq, FI_NOTIFY, &entry,
-					  sizeof(entry), 0), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_eq_write(et->eq, FI_NOTIFY, &entry, sizeof(entry), 0), -ENOSYS);
 }
 
 static void bad_write_is_refused(struct kunit *test)
@@ -500,8 +485,7 @@ static void bad_write_is_refused(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, fi_eq_write(et->eq, FI_NOTIFY, &entry,
 					  sizeof(entry) - 1, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_eq_write(et->eq, FI_NOTIFY, &entry,
-					  sizeof(entry), FI_MORE),
+	KUNIT_EXPECT_EQ(test, fi_eq_write(et->eq, FI_NOTIFY, &entry, sizeof(entry), FI_MORE),
 			-FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, next(et, 0), -EAGAIN);
 }
@@ -512,14 +496,11 @@ static void writing_to_a_full_queue_gives_eagain(struct kunit *test)
 	struct eq_test *et = open_eq(test, &attr);
 	struct fi_eq_entry entry = {};
 
-	KUNIT_ASSERT_GT(test, fi_eq_write(et->eq, FI_NOTIFY, &entry,
-					  sizeof(entry), 0), 0);
-	KUNIT_EXPECT_EQ(test, fi_eq_write(et->eq, FI_NOTIFY, &entry,
-					  sizeof(entry), 0), -EAGAIN);
+	KUNIT_ASSERT_GT(test, fi_eq_write(et->eq, FI_NOTIFY, &entry, sizeof(entry), 0), 0);
+	KUNIT_EXPECT_EQ(test, fi_eq_write(et->eq, FI_NOTIFY, &entry, sizeof(entry), 0), -EAGAIN);
 
 	KUNIT_EXPECT_EQ(test, next(et, 0), FI_NOTIFY);
-	KUNIT_EXPECT_GT(test, fi_eq_write(et->eq, FI_NOTIFY, &entry,
-					  sizeof(entry), 0), 0);
+	KUNIT_EXPECT_GT(test, fi_eq_write(et->eq, FI_NOTIFY, &entry, sizeof(entry), 0), 0);
 	/* The last one is left to fi_close(); kmemleak would find it */
 }
 
@@ -551,11 +532,9 @@ static void attributes_are_checked(struct kunit *test)
 
 	core_open_parents(test, &set, core_mock(test, "mock", 1), MOCK_EQ);
 
-	KUNIT_EXPECT_EQ(test, fi_eq_open(core_fabric(&set), &attr, &eq, NULL),
-			row->err);
+	KUNIT_EXPECT_EQ(test, fi_eq_open(core_fabric(&set), &attr, &eq, NULL), row->err);
 
-	KUNIT_EXPECT_EQ(test, atomic_read(&set.mock->live[MOCK_EQ]),
-			!row->err);
+	KUNIT_EXPECT_EQ(test, atomic_read(&set.mock->live[MOCK_EQ]), !row->err);
 	if (!row->err)
 		fi_close(&eq->fid);
 }

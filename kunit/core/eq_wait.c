@@ -32,8 +32,7 @@ struct wait_test {
 };
 
 static struct wait_test *open_eq(struct kunit *test, enum fi_wait_obj wait_obj,
-				 void (*handler)(struct fid_eq *eq,
-						 void *context))
+				 void (*handler)(struct fid_eq *eq, void *context))
 {
 	struct wait_test *wt = kunit_kzalloc(test, sizeof(*wt), GFP_KERNEL);
 	struct fi_eq_attr attr = { .wait_obj = wait_obj, .handler = handler };
@@ -47,8 +46,7 @@ static struct wait_test *open_eq(struct kunit *test, enum fi_wait_obj wait_obj,
 	init_completion(&wt->all_seen);
 	wt->timeout = -1;
 	core_open_parents(test, &set, core_mock(test, "mock", 1), MOCK_EQ);
-	KUNIT_ASSERT_EQ(test, fi_eq_open(core_fabric(&set), &attr, &wt->eq,
-					 wt), 0);
+	KUNIT_ASSERT_EQ(test, fi_eq_open(core_fabric(&set), &attr, &wt->eq, wt), 0);
 	core_adopt(test, &wt->eq->fid);
 	for (i = 0; i < NR_EVENTS; i++)
 		kofi_event_init(&wt->events[i], NULL);
@@ -78,8 +76,7 @@ static int do_wait(void *data)
 	struct fi_eq_entry entry;
 	u32 event;
 
-	return fi_eq_sread(wt->eq, &event, &entry, sizeof(entry), wt->timeout,
-			   0);
+	return fi_eq_sread(wt->eq, &event, &entry, sizeof(entry), wt->timeout, 0);
 }
 
 static void no_handler(struct fid_eq *eq, void *context)
@@ -128,8 +125,7 @@ static void event_wakes_the_sleeper(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vt_async_waits(sleeper));
 	KUNIT_EXPECT_EQ(test, post(wt, 0), 0);
 
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, sleeper),
-			(int)sizeof(struct fi_eq_cm_entry));
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, sleeper), (int)sizeof(struct fi_eq_cm_entry));
 }
 
 static void error_wakes_the_sleeper(struct kunit *test)
@@ -220,15 +216,13 @@ static void lazy_handler(struct fid_eq *eq, void *context)
 
 static bool arrives(struct completion *completion)
 {
-	return wait_for_completion_timeout(completion,
-					   msecs_to_jiffies(FOR_EVER_MS));
+	return wait_for_completion_timeout(completion, msecs_to_jiffies(FOR_EVER_MS));
 }
 
 /* A call that should not come makes no event; give it time */
 static bool stays_away(struct completion *completion)
 {
-	return !wait_for_completion_timeout(completion,
-					    msecs_to_jiffies(A_MOMENT_MS));
+	return !wait_for_completion_timeout(completion, msecs_to_jiffies(A_MOMENT_MS));
 }
 
 static void handler_is_called_for_the_first_event(struct kunit *test)
@@ -249,8 +243,7 @@ static void handler_is_not_called_before_the_queue_was_empty(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, post(wt, 0), 0);
 	KUNIT_EXPECT_TRUE(test, arrives(&wt->entered));
 	KUNIT_ASSERT_EQ(test, post(wt, 1), 0);
-	KUNIT_EXPECT_GT(test, fi_eq_read(wt->eq, &event, &entry, sizeof(entry),
-					 0), 0);
+	KUNIT_EXPECT_GT(test, fi_eq_read(wt->eq, &event, &entry, sizeof(entry), 0), 0);
 	KUNIT_ASSERT_EQ(test, post(wt, 2), 0);
 
 	KUNIT_EXPECT_TRUE(test, stays_away(&wt->entered));

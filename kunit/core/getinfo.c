@@ -46,8 +46,7 @@ static void faster_providers_come_first(struct kunit *test)
 	set_speed(test, fast, 100000000000ULL);
 	for (i = 0; i < ARRAY_SIZE(mocks); i++)
 		KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION,
-							     &mocks[i]->provider),
-				0);
+							     &mocks[i]->provider), 0);
 
 	KUNIT_ASSERT_EQ(test, core_getinfo(test, NULL, &info), 0);
 
@@ -93,10 +92,8 @@ static void result_names_its_provider(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, core_getinfo(test, NULL, &info), 0);
 
 	KUNIT_EXPECT_STREQ(test, info->fabric_attr->prov_name, "mock");
-	KUNIT_EXPECT_EQ(test, info->fabric_attr->prov_version,
-			(u32)FI_VERSION(3, 4));
-	KUNIT_EXPECT_EQ(test, info->fabric_attr->api_version,
-			(u32)CORE_API);
+	KUNIT_EXPECT_EQ(test, info->fabric_attr->prov_version, (u32)FI_VERSION(3, 4));
+	KUNIT_EXPECT_EQ(test, info->fabric_attr->api_version, (u32)CORE_API);
 }
 
 static void result_is_a_copy(struct kunit *test)
@@ -108,8 +105,7 @@ static void result_is_a_copy(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, atomic_read(&mock->infos_out), 0);
 	KUNIT_EXPECT_PTR_NE(test, info, mock->infos);
-	KUNIT_EXPECT_PTR_NE(test, info->domain_attr->name,
-			    mock->infos->domain_attr->name);
+	KUNIT_EXPECT_PTR_NE(test, info->domain_attr->name, mock->infos->domain_attr->name);
 }
 
 static void hints_stay_as_they_are(struct kunit *test)
@@ -373,8 +369,7 @@ static void unknown_flag_is_refused(struct kunit *test)
 {
 	struct mock *mock = core_mock(test, "mock", 1);
 
-	KUNIT_EXPECT_EQ(test, getinfo(CORE_API, NULL, 0, FI_MORE,
-				      NULL), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, getinfo(CORE_API, NULL, 0, FI_MORE, NULL), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, mock_calls(mock), 0);
 }
 
@@ -383,8 +378,7 @@ static void devices_are_always_looked_for_anew(struct kunit *test)
 {
 	struct mock *mock = core_mock(test, "mock", 1);
 
-	KUNIT_EXPECT_EQ(test, getinfo(CORE_API, NULL, 0, FI_RESCAN,
-				      NULL), 0);
+	KUNIT_EXPECT_EQ(test, getinfo(CORE_API, NULL, 0, FI_RESCAN, NULL), 0);
 	KUNIT_EXPECT_EQ(test, mock_calls(mock), 1);
 }
 
@@ -393,8 +387,7 @@ static void missing_place_for_the_result_is_refused(struct kunit *test)
 	struct fi_reason reason;
 
 	vt_refusals_begin(test);
-	KUNIT_EXPECT_EQ(test, fi_getinfo(CORE_API, NULL, 0, 0,
-					 NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_getinfo(CORE_API, NULL, 0, 0, NULL, NULL), -EINVAL);
 	vt_refused(test, "getinfo", -EINVAL, "info is NULL");
 	KUNIT_EXPECT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0, NULL, NULL, 1), -EINVAL);
 	vt_refused(test, "getinfo_why", -EINVAL, "reasons is NULL");
@@ -433,20 +426,17 @@ static void malformed_address_is_refused(struct kunit *test)
 	const struct address_case *row = test->param_value;
 	struct mock *mock = core_mock(test, "mock", 1);
 
-	KUNIT_EXPECT_EQ(test, getinfo(CORE_API, row->node,
-				      row->service, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, getinfo(CORE_API, row->node, row->service, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, mock_calls(mock), 0);
 }
 
-static struct sockaddr_in *ask_address(struct kunit *test, u64 flags,
-				       bool source)
+static struct sockaddr_in *ask_address(struct kunit *test, u64 flags, bool source)
 {
 	struct fi_info *hints = core_hints(test), *info = NULL;
 	int err;
 
 	core_set_string(test, &hints->fabric_attr->prov_name, "mock");
-	err = fi_getinfo(CORE_API, "10.1.2.3", 4711, flags, hints,
-			 &info);
+	err = fi_getinfo(CORE_API, "10.1.2.3", 4711, flags, hints, &info);
 	KUNIT_ASSERT_EQ(test, err, 0);
 	core_free_later(test, info);
 	return source ? info->src_addr : info->dest_addr;
@@ -486,8 +476,7 @@ static void names_alone_are_returned_on_demand(struct kunit *test)
 	core_mock(test, "one", 1);
 	core_mock(test, "two", 1);
 
-	KUNIT_ASSERT_EQ(test, fi_getinfo(CORE_API, NULL, 0,
-					 FI_PROV_ATTR_ONLY, NULL, &list), 0);
+	KUNIT_ASSERT_EQ(test, fi_getinfo(CORE_API, NULL, 0, FI_PROV_ATTR_ONLY, NULL, &list), 0);
 	for (info = list; info; info = info->next) {
 		one |= !strcmp(info->fabric_attr->prov_name, "one");
 		two |= !strcmp(info->fabric_attr->prov_name, "two");
@@ -516,8 +505,7 @@ static struct kunit_case getinfo_cases[] = {
 	KUNIT_CASE(only_the_fitting_result_is_returned),
 	KUNIT_CASE(empty_provider_gives_enodata),
 	KUNIT_CASE_PARAM(failing_provider_gives_enodata, error_gen_params),
-	KUNIT_CASE_PARAM(failing_provider_does_not_hide_another,
-			 error_gen_params),
+	KUNIT_CASE_PARAM(failing_provider_does_not_hide_another, error_gen_params),
 	KUNIT_CASE(shortage_of_memory_is_reported),
 	KUNIT_CASE_PARAM(malformed_result_is_skipped, malformed_gen_params),
 	KUNIT_CASE(newer_client_is_refused),

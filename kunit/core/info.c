@@ -15,13 +15,11 @@ KUNIT_DEFINE_ACTION_WRAPPER(info_free, fi_freeinfo, struct fi_info *);
 struct fi_info *info_adopt(struct kunit *test, struct fi_info *info)
 {
 	KUNIT_ASSERT_NOT_NULL(test, info);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, info_free, info),
-			0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, info_free, info), 0);
 	return info;
 }
 
-void info_set_addr(struct kunit *test, void **addr, size_t *len,
-		   const char *node, int port)
+void info_set_addr(struct kunit *test, void **addr, size_t *len, const char *node, int port)
 {
 	struct sockaddr_storage *sa = kzalloc(sizeof(*sa), GFP_KERNEL);
 
@@ -29,8 +27,7 @@ void info_set_addr(struct kunit *test, void **addr, size_t *len,
 	kfree(*addr);
 	*addr = sa;
 	*len = sizeof(*sa);
-	KUNIT_ASSERT_EQ(test, kofi_parse_addr(&init_net, node, port, AF_UNSPEC,
-					      sa), 0);
+	KUNIT_ASSERT_EQ(test, kofi_parse_addr(&init_net, node, port, AF_UNSPEC, sa), 0);
 }
 
 static u8 *info_key(struct kunit *test, u8 value)
@@ -79,8 +76,7 @@ struct fi_info *info_full(struct kunit *test)
 	info->rx_attr->size = 385;
 	info->ep_attr->type = FI_EP_MSG;
 	info_set_addr(test, &info->src_addr, &info->src_addrlen, "10.0.0.1", 1);
-	info_set_addr(test, &info->dest_addr, &info->dest_addrlen, "10.0.0.2",
-		      7471);
+	info_set_addr(test, &info->dest_addr, &info->dest_addrlen, "10.0.0.2", 7471);
 	info->ep_attr->auth_key = info_key(test, 0x55);
 	info->ep_attr->auth_key_size = 16;
 	info->domain_attr->auth_key = info_key(test, 0xaa);
@@ -96,16 +92,14 @@ struct fi_info *info_full(struct kunit *test)
 }
 
 /* Same bytes in another place */
-static void expect_copy(struct kunit *test, const void *copy,
-			const void *original, size_t len)
+static void expect_copy(struct kunit *test, const void *copy, const void *original, size_t len)
 {
 	KUNIT_ASSERT_NOT_NULL(test, copy);
 	KUNIT_EXPECT_PTR_NE(test, copy, original);
 	KUNIT_EXPECT_MEMEQ(test, copy, original, len);
 }
 
-static void expect_string(struct kunit *test, const char *copy,
-			  const char *original)
+static void expect_string(struct kunit *test, const char *copy, const char *original)
 {
 	KUNIT_ASSERT_NOT_NULL(test, copy);
 	KUNIT_EXPECT_PTR_NE(test, copy, original);
@@ -143,8 +137,7 @@ static void dupinfo_copies_addresses_and_keys(struct kunit *test)
 	expect_copy(test, dup->src_addr, info->src_addr, info->src_addrlen);
 	expect_copy(test, dup->dest_addr, info->dest_addr, info->dest_addrlen);
 	expect_copy(test, dup->ep_attr->auth_key, info->ep_attr->auth_key, 16);
-	expect_copy(test, dup->domain_attr->auth_key,
-		    info->domain_attr->auth_key, 16);
+	expect_copy(test, dup->domain_attr->auth_key, info->domain_attr->auth_key, 16);
 }
 
 static void dupinfo_copies_names(struct kunit *test)
@@ -154,8 +147,7 @@ static void dupinfo_copies_names(struct kunit *test)
 
 	expect_string(test, dup->domain_attr->name, info->domain_attr->name);
 	expect_string(test, dup->fabric_attr->name, info->fabric_attr->name);
-	expect_string(test, dup->fabric_attr->prov_name,
-		      info->fabric_attr->prov_name);
+	expect_string(test, dup->fabric_attr->prov_name, info->fabric_attr->prov_name);
 }
 
 static void dupinfo_copies_the_nic(struct kunit *test)
@@ -166,22 +158,15 @@ static void dupinfo_copies_the_nic(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, copy);
 	KUNIT_EXPECT_PTR_NE(test, copy, nic);
-	expect_copy(test, copy->bus_attr, nic->bus_attr,
-		    sizeof(*nic->bus_attr));
+	expect_copy(test, copy->bus_attr, nic->bus_attr, sizeof(*nic->bus_attr));
 	expect_string(test, copy->device_attr->name, nic->device_attr->name);
-	expect_string(test, copy->device_attr->device_id,
-		      nic->device_attr->device_id);
-	expect_string(test, copy->device_attr->device_version,
-		      nic->device_attr->device_version);
-	expect_string(test, copy->device_attr->vendor_id,
-		      nic->device_attr->vendor_id);
-	expect_string(test, copy->device_attr->driver,
-		      nic->device_attr->driver);
-	expect_string(test, copy->device_attr->firmware,
-		      nic->device_attr->firmware);
+	expect_string(test, copy->device_attr->device_id, nic->device_attr->device_id);
+	expect_string(test, copy->device_attr->device_version, nic->device_attr->device_version);
+	expect_string(test, copy->device_attr->vendor_id, nic->device_attr->vendor_id);
+	expect_string(test, copy->device_attr->driver, nic->device_attr->driver);
+	expect_string(test, copy->device_attr->firmware, nic->device_attr->firmware);
 	expect_string(test, copy->link_attr->address, nic->link_attr->address);
-	expect_string(test, copy->link_attr->network_type,
-		      nic->link_attr->network_type);
+	expect_string(test, copy->link_attr->network_type, nic->link_attr->network_type);
 	KUNIT_EXPECT_EQ(test, copy->link_attr->speed, nic->link_attr->speed);
 }
 
@@ -253,10 +238,8 @@ static void a_copy_outlives_the_original(struct kunit *test)
 	fi_freeinfo(first);
 	info_adopt(test, second);
 
-	expect_copy(test, second->dest_addr, info->dest_addr,
-		    info->dest_addrlen);
-	expect_string(test, second->nic->device_attr->name,
-		      info->nic->device_attr->name);
+	expect_copy(test, second->dest_addr, info->dest_addr, info->dest_addrlen);
+	expect_string(test, second->nic->device_attr->name, info->nic->device_attr->name);
 }
 
 /* kmemleak looks on */
@@ -346,26 +329,22 @@ static void parse_addr_takes_whole_numeric_addresses_only(struct kunit *test)
 	struct sockaddr_storage addr;
 	char text[64];
 
-	KUNIT_ASSERT_EQ(test, kofi_parse_addr(&init_net, param->node,
-					      param->service, param->family,
+	KUNIT_ASSERT_EQ(test, kofi_parse_addr(&init_net, param->node, param->service, param->family,
 					      &addr), param->err);
 	if (param->err)
 		return;
 	snprintf(text, sizeof(text), "%pISpc", &addr);
 	KUNIT_EXPECT_STREQ(test, text, param->text);
 	if (addr.ss_family == AF_INET6)
-		KUNIT_EXPECT_EQ(test, param->scope,
-				((struct sockaddr_in6 *)&addr)->sin6_scope_id);
+		KUNIT_EXPECT_EQ(test, param->scope, ((struct sockaddr_in6 *)&addr)->sin6_scope_id);
 }
 
 static void parse_addr_needs_a_namespace_only_for_interface_names(struct kunit *test)
 {
 	struct sockaddr_storage addr;
 
-	KUNIT_EXPECT_EQ(test, kofi_parse_addr(NULL, "fe80::1%7", 1, AF_UNSPEC,
-					      &addr), 0);
-	KUNIT_EXPECT_EQ(test, kofi_parse_addr(NULL, "fe80::1%lo", 1, AF_UNSPEC,
-					      &addr), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_parse_addr(NULL, "fe80::1%7", 1, AF_UNSPEC, &addr), 0);
+	KUNIT_EXPECT_EQ(test, kofi_parse_addr(NULL, "fe80::1%lo", 1, AF_UNSPEC, &addr), -EINVAL);
 }
 
 static const int codes[] = {
@@ -416,8 +395,7 @@ static void strerror_gives_each_code_a_text_of_its_own(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(codes); i++)
 		for (j = 0; j < i; j++)
 			if (codes[i] != codes[j])
-				KUNIT_EXPECT_STRNEQ(test,
-						    fi_strerror(codes[i]),
+				KUNIT_EXPECT_STRNEQ(test, fi_strerror(codes[i]),
 						    fi_strerror(codes[j]));
 }
 
@@ -435,13 +413,10 @@ static struct kunit_case info_cases[] = {
 	KUNIT_CASE(a_copy_outlives_the_original),
 	KUNIT_CASE(freeinfo_frees_a_whole_list),
 	KUNIT_CASE(freeinfo_takes_null),
-	KUNIT_CASE_PARAM(parse_addr_takes_whole_numeric_addresses_only,
-			 addr_gen_params),
+	KUNIT_CASE_PARAM(parse_addr_takes_whole_numeric_addresses_only, addr_gen_params),
 	KUNIT_CASE(parse_addr_needs_a_namespace_only_for_interface_names),
-	KUNIT_CASE_PARAM(strerror_knows_every_code_with_either_sign,
-			 code_gen_params),
-	KUNIT_CASE_PARAM(strerror_says_so_when_a_code_is_unknown,
-			 no_code_gen_params),
+	KUNIT_CASE_PARAM(strerror_knows_every_code_with_either_sign, code_gen_params),
+	KUNIT_CASE_PARAM(strerror_says_so_when_a_code_is_unknown, no_code_gen_params),
 	KUNIT_CASE(strerror_gives_each_code_a_text_of_its_own),
 	{}
 };

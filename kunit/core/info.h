@@ -14,7 +14,6 @@ struct fi_info *info_full(struct kunit *test);
 struct fi_info *info_adopt(struct kunit *test, struct fi_info *info);
 
 /* A socket address, written as a client would write it */
-void info_set_addr(struct kunit *test, void **addr, size_t *len,
-		   const char *node, int port);
+void info_set_addr(struct kunit *test, void **addr, size_t *len, const char *node, int port);
 
 #endif /* _KUNIT_INFO_TEST_H */

@@ -24,8 +24,7 @@ static struct fi_info *named(struct kunit *test, const char *prov_name)
 }
 
 /* The results' names, in order, each with a blank behind it */
-static void expect_found(struct kunit *test, const char *wish,
-			 const char *expected)
+static void expect_found(struct kunit *test, const char *wish, const char *expected)
 {
 	struct fi_info *info = NULL;
 	char found[256] = "";
@@ -41,8 +40,7 @@ static void expect_found(struct kunit *test, const char *wish,
 }
 
 /* A mock that says that it stands on another provider */
-static struct mock *core_layer(struct kunit *test, const char *name,
-			       const char *lower)
+static struct mock *core_layer(struct kunit *test, const char *name, const char *lower)
 {
 	struct mock *mock = core_mock(test, name, 1);
 
@@ -86,12 +84,10 @@ static void name_fits_its_layers(struct kunit *test)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(name_cases); i++) {
-		core_set_string(test, &offer->fabric_attr->prov_name,
-				name_cases[i].name);
+		core_set_string(test, &offer->fabric_attr->prov_name, name_cases[i].name);
 		hints = named(test, name_cases[i].wish);
-		KUNIT_EXPECT_EQ_MSG(test, kofi_info_match(offer, hints),
-				    name_cases[i].fits, "%s for %s",
-				    name_cases[i].name, name_cases[i].wish);
+		KUNIT_EXPECT_EQ_MSG(test, kofi_info_match(offer, hints), name_cases[i].fits,
+				    "%s for %s", name_cases[i].name, name_cases[i].wish);
 	}
 }
 
@@ -116,18 +112,14 @@ static void lower_name_is_what_is_below(struct kunit *test)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(lower_cases); i++) {
-		KUNIT_EXPECT_EQ_MSG(test,
-				    kofi_lower_name(named(test,
-							  lower_cases[i].wish),
-						    &up, name, sizeof(name)),
-				    lower_cases[i].ret, "%s",
-				    lower_cases[i].wish);
+		KUNIT_EXPECT_EQ_MSG(test, kofi_lower_name(named(test, lower_cases[i].wish), &up,
+							  name, sizeof(name)), lower_cases[i].ret,
+				    "%s", lower_cases[i].wish);
 		KUNIT_EXPECT_STREQ(test, name, lower_cases[i].lower);
 	}
 	KUNIT_EXPECT_EQ(test, kofi_lower_name(NULL, &up, name, sizeof(name)), 0);
 	KUNIT_EXPECT_STREQ(test, name, "");
-	KUNIT_EXPECT_EQ(test, kofi_lower_name(named(test, "verbs;ofi_up"), &up,
-					      name, 5), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_lower_name(named(test, "verbs;ofi_up"), &up, name, 5), -EINVAL);
 }
 
 static void result_has_the_names_of_all_layers(struct kunit *test)
@@ -150,8 +142,7 @@ static void too_many_layers_are_not_found(struct kunit *test)
 	hints = named(test, HOOKED(HOOKED(HOOKED(HOOKED("mock")))));
 
 	expect_found(test, hints->fabric_attr->prov_name, "");
-	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0,
-					     hints, reason, 1), 1);
+	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0, hints, reason, 1), 1);
 	KUNIT_EXPECT_EQ(test, reason->kind, FI_REASON_ABSENT);
 	KUNIT_EXPECT_STREQ(test, reason->field, "fabric_attr->prov_name");
 }
@@ -195,8 +186,7 @@ static void lower_query_asks_the_named_provider_only(struct kunit *test)
 	struct fi_info *info = NULL;
 
 	core_mock(test, "one", 1);
-	KUNIT_ASSERT_EQ(test, kofi_lower_getinfo(CORE_API, "one",
-						 NULL, 0, 0, NULL, &info), 0);
+	KUNIT_ASSERT_EQ(test, kofi_lower_getinfo(CORE_API, "one", NULL, 0, 0, NULL, &info), 0);
 	core_free_later(test, info);
 
 	KUNIT_EXPECT_EQ(test, core_count(info), 1);
@@ -213,8 +203,7 @@ static void lower_query_without_a_name_asks_no_layer(struct kunit *test)
 	core_mock(test, "one", 1);
 	core_mock(test, "two", 1);
 	core_set_string(test, &hints->fabric_attr->name, MOCK_FABRIC_NAME);
-	KUNIT_ASSERT_EQ(test, kofi_lower_getinfo(CORE_API, NULL,
-						 NULL, 0, 0, hints, &info), 0);
+	KUNIT_ASSERT_EQ(test, kofi_lower_getinfo(CORE_API, NULL, NULL, 0, 0, hints, &info), 0);
 	core_free_later(test, info);
 
 	KUNIT_EXPECT_EQ(test, core_count(info), 2);
@@ -228,8 +217,7 @@ static void lower_query_without_hints_follows_all_modes(struct kunit *test)
 	struct fi_info *info = NULL;
 
 	mock->infos->mode = FI_CONTEXT;
-	KUNIT_EXPECT_EQ(test, kofi_lower_getinfo(CORE_API, "mock",
-						 NULL, 0, 0, NULL, &info), 0);
+	KUNIT_EXPECT_EQ(test, kofi_lower_getinfo(CORE_API, "mock", NULL, 0, 0, NULL, &info), 0);
 	fi_freeinfo(info);
 }
 
@@ -243,8 +231,7 @@ static void misfit_below_is_a_reason(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, reason);
 	hints->ep_attr->type = FI_EP_RDM;
 
-	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0,
-					     hints, reason, 1), 1);
+	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0, hints, reason, 1), 1);
 
 	KUNIT_EXPECT_STREQ(test, reason->prov_name, "mock");
 	KUNIT_EXPECT_STREQ(test, reason->field, "ep_attr->type");
@@ -266,12 +253,9 @@ static void open_layers_are_found_again(struct kunit *test)
 	struct core_set set = { .mock = mock };
 	struct fi_info *info;
 
-	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, HOOKED("mock")),
-					   &set.info), 0);
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_FABRIC,
-					&set.fid[MOCK_FABRIC]), 0);
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_DOMAIN,
-					&set.fid[MOCK_DOMAIN]), 0);
+	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, HOOKED("mock")), &set.info), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_FABRIC, &set.fid[MOCK_FABRIC]), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_DOMAIN, &set.fid[MOCK_DOMAIN]), 0);
 
 	KUNIT_ASSERT_EQ(test, find_on(test, core_fabric(&set), NULL, &info), 0);
 	KUNIT_EXPECT_STREQ(test, info->fabric_attr->prov_name, HOOKED("mock"));
@@ -288,19 +272,13 @@ static void layers_of_another_fabric_are_refused(struct kunit *test)
 
 	core_mock(test, "other", 1);
 	set.mock = core_mock(test, "mock", 1);
-	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, HOOKED("mock")),
-					   &set.info), 0);
-	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, HOOKED("other")),
-					   &other), 0);
-	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, "mock"), &plain),
-			0);
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_FABRIC,
-					&set.fid[MOCK_FABRIC]), 0);
+	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, HOOKED("mock")), &set.info), 0);
+	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, HOOKED("other")), &other), 0);
+	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, "mock"), &plain), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_FABRIC, &set.fid[MOCK_FABRIC]), 0);
 
-	KUNIT_EXPECT_EQ(test, fi_domain(core_fabric(&set), other, &domain,
-					NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_domain(core_fabric(&set), plain, &domain,
-					NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_domain(core_fabric(&set), other, &domain, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_domain(core_fabric(&set), plain, &domain, NULL), -EINVAL);
 }
 
 static int open_hooked(const char *lower, struct fid_fabric **fabric)
@@ -380,14 +358,12 @@ static void lower_close_that_is_refused_is_logged(struct kunit *test)
 	struct mock *mock = core_mock(test, "mock", 1);
 	struct fid_fabric *lower;
 
-	KUNIT_ASSERT_EQ(test, kofi_lower_fabric(&attr, &lower, NULL,
-						&mock->provider), 0);
+	KUNIT_ASSERT_EQ(test, kofi_lower_fabric(&attr, &lower, NULL, &mock->provider), 0);
 	core_log_clear();
 	mock->fail[MOCK_CALL_CLOSE] = -EIO;
 	kofi_lower_close(&lower->fid);
 	KUNIT_EXPECT_EQ(test, mock_live(mock), 1);
-	KUNIT_EXPECT_EQ(test, core_log_count("mock: the fabric below another"),
-			1);
+	KUNIT_EXPECT_EQ(test, core_log_count("mock: the fabric below another"), 1);
 
 	kofi_lower_close(&lower->fid);
 	KUNIT_EXPECT_EQ(test, mock_live(mock), 0);
@@ -400,35 +376,29 @@ static void lower_fabric_needs_a_lower_name(struct kunit *test)
 	struct mock *mock = core_mock(test, "mock", 1);
 	struct fid_fabric *lower;
 
-	KUNIT_EXPECT_EQ(test, kofi_lower_fabric(&attr, &lower, NULL,
-						&mock->provider), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_lower_fabric(&attr, &lower, NULL, &mock->provider), -EINVAL);
 }
 
 #define PORT	7
 
-static struct fid_ep *open_ep(struct kunit *test, const struct core_set *set,
-			      struct fi_info *info)
+static struct fid_ep *open_ep(struct kunit *test, const struct core_set *set, struct fi_info *info)
 {
 	struct fid_ep *ep;
 
-	KUNIT_ASSERT_EQ(test, fi_endpoint(core_domain(set), info, &ep, NULL),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_endpoint(core_domain(set), info, &ep, NULL), 0);
 	core_adopt(test, &ep->fid);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, set->fid[MOCK_EQ], 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, set->fid[MOCK_CQ],
-					 FI_TRANSMIT | FI_RECV), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, set->fid[MOCK_CQ], FI_TRANSMIT | FI_RECV), 0);
 	KUNIT_ASSERT_EQ(test, fi_enable(ep), 0);
 	return ep;
 }
 
-static struct fi_eq_cm_entry next_event(struct kunit *test,
-					const struct core_set *set, u32 wanted)
+static struct fi_eq_cm_entry next_event(struct kunit *test, const struct core_set *set, u32 wanted)
 {
 	struct fi_eq_cm_entry entry = {};
 	u32 event = U32_MAX;
 
-	KUNIT_ASSERT_EQ(test, fi_eq_sread(core_eq(set), &event, &entry,
-					  sizeof(entry), 10000, 0),
+	KUNIT_ASSERT_EQ(test, fi_eq_sread(core_eq(set), &event, &entry, sizeof(entry), 10000, 0),
 			(ssize_t)sizeof(entry));
 	KUNIT_ASSERT_EQ(test, event, wanted);
 	return entry;
@@ -445,12 +415,10 @@ static void open_twice_hooked(struct kunit *test, struct core_set *set)
 			"mock");
 	info_set_addr(test, &set->mock->infos->src_addr,
 		      &set->mock->infos->src_addrlen, "10.0.0.1", PORT);
-	KUNIT_ASSERT_EQ(test, core_getinfo(test,
-					   named(test, HOOKED(HOOKED("mock"))),
-					   &set->info), 0);
+	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, HOOKED(HOOKED("mock"))), &set->info),
+			0);
 	for (class = 0; class <= MOCK_CQ; class++)
-		KUNIT_ASSERT_EQ(test, core_open(test, set, class,
-						&set->fid[class]), 0);
+		KUNIT_ASSERT_EQ(test, core_open(test, set, class, &set->fid[class]), 0);
 }
 
 /* A mock's queues do not answer KOFI_GETQUEUE, as if they were its own */
@@ -461,8 +429,7 @@ static void hook_that_sees_completions_needs_a_queue_of_the_core(struct kunit *t
 	enum mock_class class;
 	struct fid_cq *cq;
 
-	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, "mock;ofi_hook_trace"), &set.info),
-			0);
+	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, "mock;ofi_hook_trace"), &set.info), 0);
 	for (class = 0; class <= MOCK_DOMAIN; class++)
 		KUNIT_ASSERT_EQ(test, core_open(test, &set, class, &set.fid[class]), 0);
 	KUNIT_EXPECT_EQ(test, fi_cq_open(core_domain(&set), &attr, &cq, NULL), -ENOSYS);
@@ -478,8 +445,7 @@ static void events_bring_upper_objects(struct kunit *test)
 	struct core_set set;
 
 	open_twice_hooked(test, &set);
-	KUNIT_ASSERT_EQ(test, fi_pep_bind(core_pep(&set), set.fid[MOCK_EQ], 0),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_pep_bind(core_pep(&set), set.fid[MOCK_EQ], 0), 0);
 	KUNIT_ASSERT_EQ(test, fi_listen(core_pep(&set)), 0);
 	active = open_ep(test, &set, set.info);
 	KUNIT_ASSERT_EQ(test, fi_connect(active, &addr, NULL, 0), 0);
@@ -487,8 +453,7 @@ static void events_bring_upper_objects(struct kunit *test)
 	entry = next_event(test, &set, FI_CONNREQ);
 	core_free_later(test, entry.info);
 	KUNIT_EXPECT_PTR_EQ(test, entry.fid, set.fid[MOCK_PEP]);
-	KUNIT_EXPECT_STREQ(test, entry.info->fabric_attr->prov_name,
-			   HOOKED(HOOKED("mock")));
+	KUNIT_EXPECT_STREQ(test, entry.info->fabric_attr->prov_name, HOOKED(HOOKED("mock")));
 
 	passive = open_ep(test, &set, entry.info);
 	KUNIT_ASSERT_EQ(test, fi_accept(passive, NULL, 0), 0);
@@ -514,11 +479,9 @@ static void failed_connection_brings_the_upper_endpoint(struct kunit *test)
 	ep->fid.context = &set;
 	KUNIT_ASSERT_EQ(test, fi_connect(ep, &addr, NULL, 0), 0);
 
-	KUNIT_ASSERT_EQ(test, fi_eq_sread(core_eq(&set), &event, &entry,
-					  sizeof(entry), 10000, 0),
+	KUNIT_ASSERT_EQ(test, fi_eq_sread(core_eq(&set), &event, &entry, sizeof(entry), 10000, 0),
 			(ssize_t)-FI_EAVAIL);
-	KUNIT_ASSERT_EQ(test, fi_eq_readerr(core_eq(&set), &error, 0),
-			(ssize_t)sizeof(error));
+	KUNIT_ASSERT_EQ(test, fi_eq_readerr(core_eq(&set), &error, 0), (ssize_t)sizeof(error));
 	KUNIT_EXPECT_PTR_EQ(test, error.fid, &ep->fid);
 	KUNIT_EXPECT_PTR_EQ(test, error.context, (void *)&set);
 }
@@ -560,8 +523,7 @@ static void endpoint_that_closes_is_named_as_the_client_knows_it(struct kunit *t
 	ep = open_ep(test, &set, set.info);
 	ep->fid.context = &set;
 	KUNIT_ASSERT_EQ(test, fi_connect(ep, &addr, NULL, 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_eq_sread(core_eq(&set), &event, &entry,
-					  sizeof(entry), 10000, 0),
+	KUNIT_ASSERT_EQ(test, fi_eq_sread(core_eq(&set), &event, &entry, sizeof(entry), 10000, 0),
 			(ssize_t)-FI_EAVAIL);
 
 	lower = to_kofi_hook_obj(set.fid[MOCK_EQ])->lower.eq;
@@ -573,8 +535,7 @@ static void endpoint_that_closes_is_named_as_the_client_knows_it(struct kunit *t
 	};
 	closing.ops.readerr = closing_readerr;
 	lower->ops = &closing.ops;
-	KUNIT_EXPECT_EQ(test, fi_eq_readerr(core_eq(&set), &error, 0),
-			(ssize_t)sizeof(error));
+	KUNIT_EXPECT_EQ(test, fi_eq_readerr(core_eq(&set), &error, 0), (ssize_t)sizeof(error));
 	lower->ops = closing.below;
 	KUNIT_EXPECT_PTR_EQ(test, error.fid, &ep->fid);
 	KUNIT_EXPECT_PTR_EQ(test, error.context, (void *)&set);
@@ -607,10 +568,8 @@ static void what_would_show_lower_objects_is_refused(struct kunit *test)
 	ep = open_ep(test, &set, set.info);
 
 	KUNIT_EXPECT_EQ(test, fi_ep_alias(ep, &alias, 0), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_open_ops(&ep->fid, "any", 0, &ops, NULL),
-			-ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_set_ops(&ep->fid, "any", 0, &ops, NULL),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_open_ops(&ep->fid, "any", 0, &ops, NULL), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_set_ops(&ep->fid, "any", 0, &ops, NULL), -ENOSYS);
 }
 
 static struct kunit_case layers_cases[] = {

@@ -102,8 +102,7 @@ static bool core_close_some(struct core_case *core)
  */
 static void core_mock_lost(struct kunit *test, struct mock *mock)
 {
-	KUNIT_FAIL(test, "%s still has %d objects", mock->name,
-		   mock_live(mock));
+	KUNIT_FAIL(test, "%s still has %d objects", mock->name, mock_live(mock));
 	snprintf(mock->name, sizeof(mock->name), "lost-%d", mock->slot);
 	mock->empty = true;
 }
@@ -153,15 +152,13 @@ struct mock *core_mock(struct kunit *test, const char *name, u32 version)
 {
 	struct mock *mock = core_mock_new(test, name, version);
 
-	KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION,
-						     &mock->provider), 0);
+	KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION, &mock->provider), 0);
 	return mock;
 }
 
 void core_free_later(struct kunit *test, struct fi_info *info)
 {
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, core_freeinfo,
-							info), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, core_freeinfo, info), 0);
 }
 
 struct fi_info *core_hints(struct kunit *test)
@@ -181,8 +178,7 @@ void core_set_string(struct kunit *test, char **where, const char *text)
 }
 
 /* Other providers may be loaded; the fabric's name keeps them out */
-int core_getinfo(struct kunit *test, struct fi_info *hints,
-		 struct fi_info **info)
+int core_getinfo(struct kunit *test, struct fi_info *hints, struct fi_info **info)
 {
 	int err;
 
@@ -190,8 +186,7 @@ int core_getinfo(struct kunit *test, struct fi_info *hints,
 	if (!hints)
 		hints = core_hints(test);
 	if (!hints->fabric_attr->name)
-		core_set_string(test, &hints->fabric_attr->name,
-				MOCK_FABRIC_NAME);
+		core_set_string(test, &hints->fabric_attr->name, MOCK_FABRIC_NAME);
 	err = fi_getinfo(CORE_API, NULL, 0, 0, hints, info);
 	if (!err)
 		core_free_later(test, *info);
@@ -204,8 +199,7 @@ struct fi_info *core_info(struct kunit *test, const char *prov_name)
 	struct fi_info *info;
 	char name[64];
 
-	snprintf(name, sizeof(name), "%s%s", prov_name,
-		 core_hooked ? ";" HOOK_NAME : "");
+	snprintf(name, sizeof(name), "%s%s", prov_name, core_hooked ? ";" HOOK_NAME : "");
 	core_set_string(test, &hints->fabric_attr->prov_name, name);
 	KUNIT_ASSERT_EQ(test, core_getinfo(test, hints, &info), 0);
 	KUNIT_ASSERT_NOT_NULL(test, info);
@@ -277,25 +271,21 @@ enum mock_class core_parent(enum mock_class class)
 }
 
 /* All fid_* begin with their fid */
-static int core_open_in_fabric(const struct core_set *set,
-			       enum mock_class class, void **object)
+static int core_open_in_fabric(const struct core_set *set, enum mock_class class, void **object)
 {
 	switch (class) {
 	case MOCK_FABRIC:
 		return fi_fabric(set->info->fabric_attr, (void *)object, NULL);
 	case MOCK_DOMAIN:
-		return fi_domain(core_fabric(set), set->info, (void *)object,
-				 NULL);
+		return fi_domain(core_fabric(set), set->info, (void *)object, NULL);
 	case MOCK_EQ:
 		return fi_eq_open(core_fabric(set), NULL, (void *)object, NULL);
 	default:
-		return fi_passive_ep(core_fabric(set), set->info,
-				     (void *)object, NULL);
+		return fi_passive_ep(core_fabric(set), set->info, (void *)object, NULL);
 	}
 }
 
-static int core_open_in_domain(const struct core_set *set,
-			       enum mock_class class, void **object)
+static int core_open_in_domain(const struct core_set *set, enum mock_class class, void **object)
 {
 	struct fid_domain *domain = core_domain(set);
 	struct fi_cntr_attr cntr_attr = {};
@@ -310,9 +300,8 @@ static int core_open_in_domain(const struct core_set *set,
 	case MOCK_EP:
 		return fi_endpoint(domain, set->info, (void *)object, NULL);
 	case MOCK_MR:
-		return fi_mr_reg(domain, memory, sizeof(memory),
-				 FI_REMOTE_WRITE, 0, 0, 0, (void *)object,
-				 NULL);
+		return fi_mr_reg(domain, memory, sizeof(memory), FI_REMOTE_WRITE, 0, 0, 0,
+				 (void *)object, NULL);
 	case MOCK_CNTR:
 		return fi_cntr_open(domain, &cntr_attr, (void *)object, NULL);
 	case MOCK_AV:
@@ -326,25 +315,21 @@ static int core_open_in_domain(const struct core_set *set,
 	}
 }
 
-static int core_open_in_ep(const struct core_set *set, enum mock_class class,
-			   void **object)
+static int core_open_in_ep(const struct core_set *set, enum mock_class class, void **object)
 {
 	const struct sockaddr_in group = { .sin_family = AF_INET };
 
 	switch (class) {
 	case MOCK_TX:
-		return fi_tx_context(core_sep(set), 0, NULL, (void *)object,
-				     NULL);
+		return fi_tx_context(core_sep(set), 0, NULL, (void *)object, NULL);
 	case MOCK_RX:
-		return fi_rx_context(core_sep(set), 0, NULL, (void *)object,
-				     NULL);
+		return fi_rx_context(core_sep(set), 0, NULL, (void *)object, NULL);
 	default:
 		return fi_join(core_ep(set), &group, 0, (void *)object, NULL);
 	}
 }
 
-int core_open_raw(const struct core_set *set, enum mock_class class,
-		  struct fid **fid)
+int core_open_raw(const struct core_set *set, enum mock_class class, struct fid **fid)
 {
 	void *object = NULL;
 	int err;
@@ -378,16 +363,13 @@ void core_open_parents(struct kunit *test, struct core_set *set,
 	set->info = core_info(test, mock->name);
 	if (class == MOCK_FABRIC)
 		return;
-	KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_FABRIC,
-					&set->fid[MOCK_FABRIC]), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_FABRIC, &set->fid[MOCK_FABRIC]), 0);
 	if (core_parent(class) == MOCK_FABRIC)
 		return;
-	KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_DOMAIN,
-					&set->fid[MOCK_DOMAIN]), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_DOMAIN, &set->fid[MOCK_DOMAIN]), 0);
 	class = core_parent(class);
 	if (class != MOCK_DOMAIN)
-		KUNIT_ASSERT_EQ(test, core_open(test, set, class,
-						&set->fid[class]), 0);
+		KUNIT_ASSERT_EQ(test, core_open(test, set, class, &set->fid[class]), 0);
 }
 
 void core_open_all(struct kunit *test, struct core_set *set, struct mock *mock)
@@ -398,14 +380,11 @@ void core_open_all(struct kunit *test, struct core_set *set, struct mock *mock)
 	core_open_parents(test, set, mock, MOCK_EP);
 	for (class = 0; class < MOCK_MC; class++)
 		if (!set->fid[class])
-			KUNIT_ASSERT_EQ(test, core_open(test, set, class,
-							&set->fid[class]), 0);
+			KUNIT_ASSERT_EQ(test, core_open(test, set, class, &set->fid[class]), 0);
 	/* In an endpoint of its own, so that the set's has no child */
 	of_group = *set;
-	KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_EP,
-					&of_group.fid[MOCK_EP]), 0);
-	KUNIT_ASSERT_EQ(test, core_open(test, &of_group, MOCK_MC,
-					&set->fid[MOCK_MC]), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_EP, &of_group.fid[MOCK_EP]), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, &of_group, MOCK_MC, &set->fid[MOCK_MC]), 0);
 }
 
 int core_shell(const char *command)

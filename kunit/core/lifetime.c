@@ -88,8 +88,7 @@ static void busy_parent_stays_usable(struct kunit *test)
 
 	core_open_parents(test, &set, mock, class);
 	KUNIT_ASSERT_EQ(test, core_open(test, &set, class, &first), 0);
-	KUNIT_ASSERT_EQ(test, core_close(test, set.fid[core_parent(class)]),
-			-EBUSY);
+	KUNIT_ASSERT_EQ(test, core_close(test, set.fid[core_parent(class)]), -EBUSY);
 
 	KUNIT_EXPECT_EQ(test, core_open(test, &set, class, &second), 0);
 }
@@ -128,9 +127,7 @@ static void failing_open_leaves_nothing(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, fid);
 	KUNIT_EXPECT_EQ(test, mock_live(mock), live);
 	if (class != MOCK_FABRIC)
-		KUNIT_EXPECT_EQ(test, core_close(test,
-						 set.fid[core_parent(class)]),
-				0);
+		KUNIT_EXPECT_EQ(test, core_close(test, set.fid[core_parent(class)]), 0);
 }
 
 static void refused_close_leaves_the_object_open(struct kunit *test)
@@ -148,9 +145,7 @@ static void refused_close_leaves_the_object_open(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, atomic_read(&mock->live[class]), 1);
 	if (class != MOCK_FABRIC)
-		KUNIT_EXPECT_EQ(test, core_close(test,
-						 set.fid[core_parent(class)]),
-				-EBUSY);
+		KUNIT_EXPECT_EQ(test, core_close(test, set.fid[core_parent(class)]), -EBUSY);
 	KUNIT_EXPECT_EQ(test, core_close(test, fid), 0);
 }
 
@@ -173,8 +168,7 @@ static int close_fid(void *fid)
 }
 
 /* Another thread stands inside ->close; returns with it there */
-static struct vt_async *start_closing(struct kunit *test, struct mock *mock,
-				      struct fid *fid)
+static struct vt_async *start_closing(struct kunit *test, struct mock *mock, struct fid *fid)
 {
 	struct vt_async *closer;
 
@@ -185,8 +179,7 @@ static struct vt_async *start_closing(struct kunit *test, struct mock *mock,
 	return closer;
 }
 
-static void end_closing(struct kunit *test, struct mock *mock,
-			struct vt_async *closer)
+static void end_closing(struct kunit *test, struct mock *mock, struct vt_async *closer)
 {
 	mock_gate_open(mock);
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, closer), -EIO);
@@ -219,13 +212,11 @@ static void closing_queue_is_not_bound(struct kunit *test)
 	core_open_all(test, &set, mock);
 	closer = start_closing(test, mock, set.fid[MOCK_EQ]);
 
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_EQ], 0),
-			-EBUSY);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_EQ], 0), -EBUSY);
 
 	KUNIT_EXPECT_EQ(test, atomic_read(&mock->calls[MOCK_CALL_BIND]), 0);
 	end_closing(test, mock, closer);
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_EQ], 0),
-			0);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_EQ], 0), 0);
 }
 
 static void closing_object_is_not_closed_twice(struct kunit *test)
@@ -281,8 +272,7 @@ static void object_keeps_the_clients_context(struct kunit *test)
 
 	core_open_parents(test, &set, mock, MOCK_DOMAIN);
 
-	KUNIT_ASSERT_EQ(test, fi_domain(core_fabric(&set), set.info, &domain,
-					&mark), 0);
+	KUNIT_ASSERT_EQ(test, fi_domain(core_fabric(&set), set.info, &domain, &mark), 0);
 	core_adopt(test, &domain->fid);
 
 	KUNIT_EXPECT_PTR_EQ(test, domain->fid.context, (void *)&mark);
@@ -295,8 +285,7 @@ static void fabric_has_an_api_version(struct kunit *test)
 
 	core_open_parents(test, &set, mock, MOCK_DOMAIN);
 
-	KUNIT_EXPECT_EQ(test, core_fabric(&set)->api_version,
-			(u32)CORE_API);
+	KUNIT_EXPECT_EQ(test, core_fabric(&set)->api_version, (u32)CORE_API);
 }
 
 static void two_fabrics_live_apart(struct kunit *test)
@@ -317,8 +306,7 @@ static struct kunit_case lifetime_cases[] = {
 	KUNIT_CASE_PARAM(busy_parent_stays_usable, child_gen_params),
 	KUNIT_CASE(parent_stays_busy_until_the_last_child_closes),
 	KUNIT_CASE_PARAM(failing_open_leaves_nothing, class_gen_params),
-	KUNIT_CASE_PARAM(refused_close_leaves_the_object_open,
-			 class_gen_params),
+	KUNIT_CASE_PARAM(refused_close_leaves_the_object_open, class_gen_params),
 	KUNIT_CASE(object_that_refused_to_close_takes_children),
 	KUNIT_CASE_PARAM(closing_parent_takes_no_child, child_gen_params),
 	KUNIT_CASE(closing_queue_is_not_bound),

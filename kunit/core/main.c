@@ -85,8 +85,7 @@ static int __init core_test_init(void)
 
 	for (i = 0; i < ARRAY_SIZE(hooked); i++) {
 		suite = &hooked[i].suite;
-		strscpy((char *)suite->name, hooked[i].plain->name,
-			sizeof(suite->name));
+		strscpy((char *)suite->name, hooked[i].plain->name, sizeof(suite->name));
 		strlcat((char *)suite->name, "_hooked", sizeof(suite->name));
 		suite->init = core_init_hooked;
 		suite->exit = hooked[i].plain->exit;

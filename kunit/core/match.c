@@ -184,15 +184,13 @@ KUNIT_ARRAY_PARAM_DESC(mode, modes, name);
 static void modes_that_the_client_follows_fit(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, attr_fits(test, FI_MR_LOCAL, FI_MR_LOCAL));
-	KUNIT_EXPECT_TRUE(test, attr_fits(test, FI_MR_LOCAL,
-					  FI_MR_LOCAL | FI_MR_ALLOCATED));
+	KUNIT_EXPECT_TRUE(test, attr_fits(test, FI_MR_LOCAL, FI_MR_LOCAL | FI_MR_ALLOCATED));
 	KUNIT_EXPECT_TRUE(test, attr_fits(test, 0, FI_MR_LOCAL));
 }
 
 static void a_mode_that_the_client_does_not_follow_does_not_fit(struct kunit *test)
 {
-	KUNIT_EXPECT_FALSE(test, attr_fits(test, FI_MR_LOCAL | FI_MR_ALLOCATED,
-					   FI_MR_LOCAL));
+	KUNIT_EXPECT_FALSE(test, attr_fits(test, FI_MR_LOCAL | FI_MR_ALLOCATED, FI_MR_LOCAL));
 	KUNIT_EXPECT_FALSE(test, attr_fits(test, FI_MR_LOCAL, 0));
 }
 
@@ -360,8 +358,7 @@ static void an_attribute_follows_its_own_rule(struct kunit *test)
 {
 	const struct pair *pair = test->param_value;
 
-	KUNIT_EXPECT_EQ(test, attr_fits(test, pair->offer, pair->wish),
-			pair->fits);
+	KUNIT_EXPECT_EQ(test, attr_fits(test, pair->offer, pair->wish), pair->fits);
 }
 
 /* What a client with these capabilities must follow of a target's modes */
@@ -434,8 +431,7 @@ static void a_provider_is_named_or_denied(struct kunit *test)
 
 	core_set_string(test, &match->offer->fabric_attr->prov_name, "verbs");
 	for (i = 0; i < ARRAY_SIZE(prov_names); i++) {
-		core_set_string(test, &match->hints->fabric_attr->prov_name,
-				prov_names[i].wish);
+		core_set_string(test, &match->hints->fabric_attr->prov_name, prov_names[i].wish);
 		KUNIT_EXPECT_EQ_MSG(test, prov_names[i].fits,
 				    kofi_info_match(match->offer, match->hints),
 				    "%s", prov_names[i].wish);
@@ -500,8 +496,7 @@ static void the_family_of_an_address_settles_its_format(struct kunit *test)
 	struct fi_info *offer = match->offer;
 
 	offer->addr_format = FI_SOCKADDR;
-	info_set_addr(test, &offer->src_addr, &offer->src_addrlen, "10.0.0.1",
-		      0);
+	info_set_addr(test, &offer->src_addr, &offer->src_addrlen, "10.0.0.1", 0);
 	match->hints->addr_format = FI_SOCKADDR_IN;
 	KUNIT_EXPECT_TRUE(test, kofi_info_match(offer, match->hints));
 	match->hints->addr_format = FI_SOCKADDR_IN6;
@@ -560,14 +555,11 @@ static void a_full_info_fits_itself(struct kunit *test)
 static struct kunit_case match_cases[] = {
 	KUNIT_CASE_PARAM(a_limit_that_is_met_fits, limit_gen_params),
 	KUNIT_CASE_PARAM(a_limit_that_is_not_reached_fits, limit_gen_params),
-	KUNIT_CASE_PARAM(a_limit_that_is_exceeded_does_not_fit,
-			 limit_gen_params),
+	KUNIT_CASE_PARAM(a_limit_that_is_exceeded_does_not_fit, limit_gen_params),
 	KUNIT_CASE_PARAM(bits_that_are_offered_fit, set_gen_params),
-	KUNIT_CASE_PARAM(a_bit_that_is_not_offered_does_not_fit,
-			 set_gen_params),
+	KUNIT_CASE_PARAM(a_bit_that_is_not_offered_does_not_fit, set_gen_params),
 	KUNIT_CASE_PARAM(modes_that_the_client_follows_fit, mode_gen_params),
-	KUNIT_CASE_PARAM(a_mode_that_the_client_does_not_follow_does_not_fit,
-			 mode_gen_params),
+	KUNIT_CASE_PARAM(a_mode_that_the_client_does_not_follow_does_not_fit, mode_gen_params),
 	KUNIT_CASE(modes_of_the_info_hold_for_its_parts),
 	KUNIT_CASE_PARAM(the_same_choice_fits, choice_gen_params),
 	KUNIT_CASE_PARAM(another_choice_does_not_fit, choice_gen_params),

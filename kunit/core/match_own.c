@@ -37,8 +37,7 @@ static const struct numa_case {
 
 static void numa_case_desc(const struct numa_case *row, char *desc)
 {
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%d offered %d wanted",
-		 row->offer, row->wish);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%d offered %d wanted", row->offer, row->wish);
 }
 
 KUNIT_ARRAY_PARAM(numa, numa_cases, numa_case_desc);
@@ -66,8 +65,7 @@ static const struct gap_case {
 
 static void gap_case_desc(const struct gap_case *row, char *desc)
 {
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%zu offered %zu wanted",
-		 row->offer, row->wish);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%zu offered %zu wanted", row->offer, row->wish);
 }
 
 KUNIT_ARRAY_PARAM(gap, gap_cases, gap_case_desc);
@@ -96,8 +94,7 @@ static const struct limit {
 
 KUNIT_ARRAY_PARAM_DESC(limit, limits, name);
 
-static bool limit_fits(struct ends *ends, const struct limit *row, u64 offer,
-		       u64 wish)
+static bool limit_fits(struct ends *ends, const struct limit *row, u64 offer, u64 wish)
 {
 	*(u64 *)((void *)ends->offer->domain_attr + row->offset) = offer;
 	*(u64 *)((void *)ends->hints->domain_attr + row->offset) = wish;
@@ -225,22 +222,19 @@ static void addresses_of_both_ip_families_have_one_format(struct kunit *test)
 	ends.offer->addr_format = row->offer;
 	ends.hints->addr_format = row->wish;
 	if (row->src)
-		info_set_addr(test, &ends.offer->src_addr,
-			      &ends.offer->src_addrlen, row->src, 0);
+		info_set_addr(test, &ends.offer->src_addr, &ends.offer->src_addrlen, row->src, 0);
 
 	KUNIT_EXPECT_EQ(test, fits(&ends), row->fits);
 }
 
 static struct kunit_case match_own_cases[] = {
 	KUNIT_CASE_PARAM(device_is_found_by_its_numa_node, numa_gen_params),
-	KUNIT_CASE_PARAM(gaps_fit_where_the_client_has_none_inside,
-			 gap_gen_params),
+	KUNIT_CASE_PARAM(gaps_fit_where_the_client_has_none_inside, gap_gen_params),
 	KUNIT_CASE_PARAM(limit_that_is_not_there_is_met, limit_gen_params),
 	KUNIT_CASE(reads_and_writes_have_a_limit_each),
 	KUNIT_CASE(limit_of_all_lists_stands_for_that_of_reads_and_writes),
 	KUNIT_CASE(end_of_keys_by_messages_can_be_asked_for),
-	KUNIT_CASE_PARAM(addresses_of_both_ip_families_have_one_format,
-			 format_gen_params),
+	KUNIT_CASE_PARAM(addresses_of_both_ip_families_have_one_format, format_gen_params),
 	{}
 };
 

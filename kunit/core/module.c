@@ -196,8 +196,7 @@ static void open_objects_of_another_client_are_not_named(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, core_shell(COME_AND_GO), 0);
 
 	KUNIT_EXPECT_EQ(test, core_log_count("unloaded with open objects"), 0);
-	KUNIT_EXPECT_EQ(test, count_shown("kofi_core_test"),
-			mock_live(set.mock));
+	KUNIT_EXPECT_EQ(test, count_shown("kofi_core_test"), mock_live(set.mock));
 }
 
 static struct kunit_case module_cases[] = {

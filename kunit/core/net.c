@@ -7,8 +7,7 @@
 #include "../lib/netns.h"
 #include "core.h"
 
-static int open_in(struct net *net, const char *prov_name,
-		   struct fid_fabric **fabric)
+static int open_in(struct net *net, const char *prov_name, struct fid_fabric **fabric)
 {
 	struct fi_fabric_attr attr = {
 		.name		= "mock",
@@ -19,8 +18,7 @@ static int open_in(struct net *net, const char *prov_name,
 	return fi_fabric(&attr, fabric, NULL);
 }
 
-static struct fid_fabric *core_open_in(struct kunit *test, struct net *net,
-				       const char *prov_name)
+static struct fid_fabric *core_open_in(struct kunit *test, struct net *net, const char *prov_name)
 {
 	struct fid_fabric *fabric = NULL;
 
@@ -54,8 +52,7 @@ static void provider_without_namespaces_need_not_hear(struct kunit *test)
 	struct fid_fabric *fabric;
 
 	mock->provider.net_exit = NULL;
-	KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION,
-						     &mock->provider), 0);
+	KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION, &mock->provider), 0);
 	fabric = core_open_in(test, netns->net, "mock");
 
 	vt_netns_let_go(netns);
@@ -136,8 +133,7 @@ static void fabric_whose_namespace_has_gone_finds_nothing(struct kunit *test)
 	vt_netns_let_go(netns);
 	KUNIT_ASSERT_TRUE(test, vt_netns_is_gone(netns));
 
-	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0,
-					     hints, reason, 1), 1);
+	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0, hints, reason, 1), 1);
 
 	KUNIT_EXPECT_STREQ(test, reason->field, "fabric_attr->net");
 }

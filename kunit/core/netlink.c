@@ -103,8 +103,7 @@ typedef bool (*nl_fn)(struct nl *nl);
 
 static bool nl_parse(struct nl *nl, struct nlmsghdr *nlh)
 {
-	return !nla_parse_deprecated(nl->attrs, KOFI_A_MAX,
-				     nlmsg_data(nlh) + GENL_HDRLEN,
+	return !nla_parse_deprecated(nl->attrs, KOFI_A_MAX, nlmsg_data(nlh) + GENL_HDRLEN,
 				     nlmsg_len(nlh) - GENL_HDRLEN, NULL, NULL);
 }
 
@@ -248,8 +247,7 @@ static void getinfo_returns_what_fi_getinfo_finds(struct kunit *test)
 	nl_send(nl);
 
 	KUNIT_ASSERT_EQ(test, nl_read(nl, is_info), 0);
-	KUNIT_EXPECT_EQ(test, nla_get_u32(nl->nest[KOFI_INFO_PROTOCOL]),
-			info->ep_attr->protocol);
+	KUNIT_EXPECT_EQ(test, nla_get_u32(nl->nest[KOFI_INFO_PROTOCOL]), info->ep_attr->protocol);
 	KUNIT_EXPECT_EQ(test, nla_get_u64(nl->nest[KOFI_INFO_TX_SIZE]), info->tx_attr->size);
 	KUNIT_EXPECT_EQ(test, nla_strcmp(nl->nest[KOFI_INFO_DOMAIN], info->domain_attr->name), 0);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(nla_data(nl->nest[KOFI_INFO_TEXT]),

@@ -60,13 +60,11 @@ static unsigned int fail_left(void)
 struct call {
 	const char	*name;
 	enum mock_class	class;
-	int		(*make)(struct core_set *set, const struct call *call,
-				void **result);
+	int		(*make)(struct core_set *set, const struct call *call, void **result);
 	int		(*undo)(void *result);
 };
 
-static int make_open(struct core_set *set, const struct call *call,
-		     void **result)
+static int make_open(struct core_set *set, const struct call *call, void **result)
 {
 	return core_open_raw(set, call->class, (struct fid **)result);
 }
@@ -76,19 +74,16 @@ static int undo_open(void *result)
 	return fi_close(result);
 }
 
-static int make_getinfo(struct core_set *set, const struct call *call,
-			void **result)
+static int make_getinfo(struct core_set *set, const struct call *call, void **result)
 {
-	return fi_getinfo(CORE_API, "10.0.0.1", 80, 0, NULL,
-			  (struct fi_info **)result);
+	return fi_getinfo(CORE_API, "10.0.0.1", 80, 0, NULL, (struct fi_info **)result);
 }
 
 /*
  * With the query's own memory short it says so; with the provider's, that is a
  * reason.  Of one provider, as what the others allocate depends on the machine.
  */
-static int make_getinfo_why(struct core_set *set, const struct call *call,
-			    void **result)
+static int make_getinfo_why(struct core_set *set, const struct call *call, void **result)
 {
 	static struct fi_reason reasons[2];
 	struct fi_fabric_attr fabric = {
@@ -97,23 +92,20 @@ static int make_getinfo_why(struct core_set *set, const struct call *call,
 	struct fi_info hints = { .fabric_attr = &fabric };
 	int i, count;
 
-	count = fi_getinfo_why(CORE_API, NULL, 0, 0, &hints,
-			       reasons, ARRAY_SIZE(reasons));
+	count = fi_getinfo_why(CORE_API, NULL, 0, 0, &hints, reasons, ARRAY_SIZE(reasons));
 	for (i = 0; i < count; i++)
 		if (reasons[i].err == -ENOMEM)
 			return -ENOMEM;
 	return count < 0 ? count : 0;
 }
 
-static int make_dupinfo(struct core_set *set, const struct call *call,
-			void **result)
+static int make_dupinfo(struct core_set *set, const struct call *call, void **result)
 {
 	*result = fi_dupinfo(set->info);
 	return *result ? 0 : -ENOMEM;
 }
 
-static int make_allocinfo(struct core_set *set, const struct call *call,
-			  void **result)
+static int make_allocinfo(struct core_set *set, const struct call *call, void **result)
 {
 	*result = fi_allocinfo();
 	return *result ? 0 : -ENOMEM;
@@ -127,8 +119,7 @@ static int undo_info(void *result)
 
 static struct kofi_provider another = { .name = "another", .version = 1 };
 
-static int make_register(struct core_set *set, const struct call *call,
-			 void **result)
+static int make_register(struct core_set *set, const struct call *call, void **result)
 {
 	another.getinfo = set->mock->provider.getinfo;
 	another.freeinfo = set->mock->provider.freeinfo;
@@ -144,8 +135,7 @@ static int undo_register(void *result)
 }
 
 /* Binding cannot be undone but by closing, so each bind gets an endpoint */
-static int make_bind(struct core_set *set, const struct call *call,
-		     void **result)
+static int make_bind(struct core_set *set, const struct call *call, void **result)
 {
 	struct fid *ep;
 	unsigned int n = fail_left();
@@ -166,8 +156,7 @@ static int make_bind(struct core_set *set, const struct call *call,
 	return err;
 }
 
-static int make_event(struct core_set *set, const struct call *call,
-		      void **result)
+static int make_event(struct core_set *set, const struct call *call, void **result)
 {
 	struct fi_eq_entry entry = {};
 	ssize_t ret;
@@ -238,8 +227,7 @@ static bool call_short(struct kunit *test, struct core_set *set,
 	return !left;
 }
 
-static void short_of_memory(struct kunit *test, struct core_set *set,
-			    int *refused)
+static void short_of_memory(struct kunit *test, struct core_set *set, int *refused)
 {
 	int n, live = mock_live(set->mock);
 
@@ -259,10 +247,8 @@ static void open_set(struct kunit *test, struct core_set *set)
 	struct fid_eq *eq;
 
 	/* A domain at least */
-	core_open_parents(test, set, core_mock(test, "mock", 1),
-			  max(call->class, MOCK_EP));
-	KUNIT_ASSERT_EQ(test, fi_eq_open(core_fabric(set), &attr, &eq, NULL),
-			0);
+	core_open_parents(test, set, core_mock(test, "mock", 1), max(call->class, MOCK_EP));
+	KUNIT_ASSERT_EQ(test, fi_eq_open(core_fabric(set), &attr, &eq, NULL), 0);
 	core_adopt(test, &eq->fid);
 	set->fid[MOCK_EQ] = &eq->fid;
 }
@@ -306,8 +292,7 @@ static void open_with_a_short_table_fails_cleanly_without_memory(struct kunit *t
 static struct kunit_case nomem_cases[] = {
 	KUNIT_CASE_PARAM(call_fails_cleanly_without_memory, call_gen_params),
 	KUNIT_CASE_PARAM(open_fails_cleanly_without_memory, open_gen_params),
-	KUNIT_CASE_PARAM(open_with_a_short_table_fails_cleanly_without_memory,
-			 open_gen_params),
+	KUNIT_CASE_PARAM(open_with_a_short_table_fails_cleanly_without_memory, open_gen_params),
 	{}
 };
 

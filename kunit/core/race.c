@@ -36,8 +36,7 @@ static int race_register(void *data)
 		err = kofi_provider_deregister(provider);
 		if (err)
 			return err;
-		if (mock_live(racer->mock) ||
-		    atomic_read(&racer->mock->infos_out))
+		if (mock_live(racer->mock) || atomic_read(&racer->mock->infos_out))
 			return -EUCLEAN;
 	}
 	return 0;
@@ -59,8 +58,7 @@ static int race_getinfo(void *data)
 		return -ENOMEM;
 	hints->fabric_attr->prov_name = kstrdup(racer->mock->name, GFP_KERNEL);
 	for (i = 0; i < racer->rounds && !err; i++) {
-		err = fi_getinfo(CORE_API, NULL, 0, 0, hints,
-				 &list);
+		err = fi_getinfo(CORE_API, NULL, 0, 0, hints, &list);
 		if (err == -ENODATA) {
 			err = 0;
 			continue;

@@ -34,13 +34,11 @@ static void object_that_is_not_open_is_refused(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, fi_close(&fid), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_control(&fid, FI_ENABLE, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_open_ops(&fid, name, 0, &out.ops, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_open_ops(&fid, name, 0, &out.ops, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_set_ops(&fid, name, 0, &out, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_close(NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_control(NULL, FI_ENABLE, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_open_ops(NULL, name, 0, &out.ops, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_open_ops(NULL, name, 0, &out.ops, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_set_ops(NULL, name, 0, &out, NULL), -EINVAL);
 }
 
@@ -59,26 +57,16 @@ static void open_without_attributes_is_refused(struct kunit *test)
 	struct fid_domain *domain = core_domain(&set);
 
 	KUNIT_EXPECT_EQ(test, fi_fabric(NULL, &out.fabric, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_domain(fabric, NULL, &out.domain, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_passive_ep(fabric, NULL, &out.pep, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_endpoint(domain, NULL, &out.ep, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_srx_context(domain, NULL, &out.ep, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_cntr_open(domain, NULL, &out.cntr, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_open(domain, NULL, &out.av, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_mr_regattr(domain, NULL, 0, &out.mr),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_scalable_ep(domain, NULL, &out.ep, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_stx_context(domain, NULL, &out.stx, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_join(core_ep(&set), NULL, 0, &out.mc, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_domain(fabric, NULL, &out.domain, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_passive_ep(fabric, NULL, &out.pep, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(domain, NULL, &out.ep, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_srx_context(domain, NULL, &out.ep, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_cntr_open(domain, NULL, &out.cntr, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_open(domain, NULL, &out.av, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(domain, NULL, 0, &out.mr), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_scalable_ep(domain, NULL, &out.ep, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_stx_context(domain, NULL, &out.stx, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_join(core_ep(&set), NULL, 0, &out.mc, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
 }
 
@@ -95,39 +83,24 @@ static void open_without_a_place_for_the_result_is_refused(struct kunit *test)
 	struct fi_tx_attr tx_attr = {};
 	struct fi_av_attr av_attr = {};
 
-	KUNIT_EXPECT_EQ(test, fi_fabric(set.info->fabric_attr, NULL, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_fabric(set.info->fabric_attr, NULL, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_domain(fabric, set.info, NULL, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_passive_ep(fabric, set.info, NULL, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_passive_ep(fabric, set.info, NULL, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_eq_open(fabric, NULL, NULL, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_cq_open(domain, NULL, NULL, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_endpoint(domain, set.info, NULL, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_srx_context(domain, &rx_attr, NULL, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_cntr_open(domain, &cntr_attr, NULL, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_av_open(domain, &av_attr, NULL, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, out.bytes, 1, 0, 0, 0, 0, NULL,
-					NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_mr_regv(domain, &iov, 1, 0, 0, 0, 0, NULL,
-					 NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_mr_regattr(domain, &mr_attr, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_scalable_ep(domain, set.info, NULL, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_tx_context(core_sep(&set), 0, NULL, NULL,
-					    NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_rx_context(core_sep(&set), 0, NULL, NULL,
-					    NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_stx_context(domain, &tx_attr, NULL, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_join(core_ep(&set), out.bytes, 0, NULL, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_ep_alias(core_ep(&set), NULL, FI_TRANSMIT),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(domain, set.info, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_srx_context(domain, &rx_attr, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_cntr_open(domain, &cntr_attr, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_av_open(domain, &av_attr, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, out.bytes, 1, 0, 0, 0, 0, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_mr_regv(domain, &iov, 1, 0, 0, 0, 0, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(domain, &mr_attr, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_scalable_ep(domain, set.info, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_tx_context(core_sep(&set), 0, NULL, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_rx_context(core_sep(&set), 0, NULL, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_stx_context(domain, &tx_attr, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_join(core_ep(&set), out.bytes, 0, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_ep_alias(core_ep(&set), NULL, FI_TRANSMIT), -EINVAL);
 	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
 }
 
@@ -144,14 +117,11 @@ static void info_of_another_provider_is_refused(struct kunit *test)
 	int calls;
 
 	refusal_init(test, &set);
-	core_open_parents(test, &other, core_mock(test, "other", 1),
-			  MOCK_FABRIC);
+	core_open_parents(test, &other, core_mock(test, "other", 1), MOCK_FABRIC);
 	calls = mock_calls(set.mock);
 
-	KUNIT_EXPECT_EQ(test, fi_domain(core_fabric(&set), other.info,
-					&out.domain, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_endpoint(core_domain(&set), other.info,
-					  &out.ep, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_domain(core_fabric(&set), other.info, &out.domain, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(core_domain(&set), other.info, &out.ep, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_scalable_ep(core_domain(&set), other.info,
 					     &out.ep, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
@@ -201,10 +171,8 @@ static void connection_data_without_a_pointer_is_refused(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, fi_connect(ep, out.bytes, NULL, 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_accept(ep, NULL, 1), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_reject(core_pep(&set), &handle, NULL, 1),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_reject(core_pep(&set), NULL, NULL, 0),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_reject(core_pep(&set), &handle, NULL, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_reject(core_pep(&set), NULL, NULL, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
 }
 
@@ -218,8 +186,7 @@ static void address_without_a_place_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_getname(fid, &out, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_getname(fid, NULL, &out_len), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_getpeer(core_ep(&set), &out, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_getpeer(core_ep(&set), NULL, &out_len),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_getpeer(core_ep(&set), NULL, &out_len), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_setname(fid, NULL, sizeof(out)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_setname(fid, &out, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
@@ -232,12 +199,9 @@ static void option_without_a_value_is_refused(struct kunit *test)
 	struct fid *fid = set.fid[MOCK_EP];
 
 	out_len = sizeof(out);
-	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, 0, &out, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, 0, NULL,
-					&out_len), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT, 0, NULL, 8),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, 0, &out, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, 0, NULL, &out_len), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT, 0, NULL, 8), -EINVAL);
 	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
 }
 
@@ -249,12 +213,10 @@ static void ops_without_a_name_or_a_place_are_refused(struct kunit *test)
 	refusal_init(test, &set);
 	fid = set.fid[MOCK_EP];
 
-	KUNIT_EXPECT_EQ(test, fi_open_ops(fid, NULL, 0, &out.ops, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_open_ops(fid, NULL, 0, &out.ops, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_open_ops(fid, name, 0, NULL, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_set_ops(fid, NULL, 0, &out, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_open_ops(fid, name, 0, &out.ops, NULL),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_open_ops(fid, name, 0, &out.ops, NULL), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_set_ops(fid, name, 0, &out, NULL), -ENOSYS);
 }
 
@@ -264,8 +226,7 @@ static void unknown_command_answers_enosys(struct kunit *test)
 
 	refusal_init(test, &set);
 
-	KUNIT_EXPECT_EQ(test, fi_control(set.fid[MOCK_EP], 9999, &out),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_control(set.fid[MOCK_EP], 9999, &out), -ENOSYS);
 }
 
 static void event_without_a_place_is_refused(struct kunit *test)
@@ -276,14 +237,10 @@ static void event_without_a_place_is_refused(struct kunit *test)
 	refusal_init(test, &set);
 	eq = core_eq(&set);
 
-	KUNIT_EXPECT_EQ(test, fi_eq_read(eq, NULL, &out, sizeof(out), 0),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_eq_read(eq, &out.event, NULL, sizeof(out), 0),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_eq_sread(eq, NULL, &out, sizeof(out), 0, 0),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_eq_sread(eq, &out.event, NULL, sizeof(out), 0,
-					  0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_eq_read(eq, NULL, &out, sizeof(out), 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_eq_read(eq, &out.event, NULL, sizeof(out), 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_eq_sread(eq, NULL, &out, sizeof(out), 0, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_eq_sread(eq, &out.event, NULL, sizeof(out), 0, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_eq_readerr(eq, NULL, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_eq_write(eq, FI_NOTIFY, NULL, 24, 0), -EINVAL);
 }
@@ -292,8 +249,7 @@ static void event_text_of_no_queue_is_still_text(struct kunit *test)
 {
 	char text[4] = "xxx";
 
-	KUNIT_EXPECT_NOT_NULL(test, fi_eq_strerror(NULL, 1, NULL, text,
-						   sizeof(text)));
+	KUNIT_EXPECT_NOT_NULL(test, fi_eq_strerror(NULL, 1, NULL, text, sizeof(text)));
 	KUNIT_EXPECT_LT(test, strnlen(text, sizeof(text)), sizeof(text));
 }
 
@@ -302,8 +258,7 @@ static void shutdown_with_a_flag_is_refused(struct kunit *test)
 	struct core_set set;
 	int calls = refusal_init(test, &set);
 
-	KUNIT_EXPECT_EQ(test, fi_shutdown(core_ep(&set), FI_MORE),
-			-FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_shutdown(core_ep(&set), FI_MORE), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
 }
 

@@ -85,8 +85,7 @@ static void registering_twice_is_refused_and_logged(struct kunit *test)
 	core_log_clear();
 	KUNIT_ASSERT_EQ(test, register_mock(mock), -EEXIST);
 
-	KUNIT_EXPECT_EQ(test, core_log_count("mock refused: version 1.2 of it"),
-			1);
+	KUNIT_EXPECT_EQ(test, core_log_count("mock refused: version 1.2 of it"), 1);
 }
 
 static void provider_without_a_name_is_logged(struct kunit *test)
@@ -97,8 +96,7 @@ static void provider_without_a_name_is_logged(struct kunit *test)
 	core_log_clear();
 	KUNIT_ASSERT_EQ(test, register_mock(mock), -EINVAL);
 
-	KUNIT_EXPECT_EQ(test, core_log_count("provider refused: it has no name"),
-			1);
+	KUNIT_EXPECT_EQ(test, core_log_count("provider refused: it has no name"), 1);
 }
 
 /*
@@ -158,10 +156,8 @@ static void another_major_version_is_refused(struct kunit *test)
 	u32 newer = FI_VERSION(KOFI_PROVIDER_MAJOR + 1, 0);
 	u32 older = FI_VERSION(KOFI_PROVIDER_MAJOR - 1, 99);
 
-	KUNIT_EXPECT_EQ(test, kofi_provider_register(newer, &mock->provider),
-			-ENOSYS);
-	KUNIT_EXPECT_EQ(test, kofi_provider_register(older, &mock->provider),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, kofi_provider_register(newer, &mock->provider), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, kofi_provider_register(older, &mock->provider), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, deregister_mock(mock), -ENOENT);
 }
 
@@ -198,8 +194,7 @@ static void missing_call_is_refused(struct kunit *test)
 
 static void missing_provider_is_refused(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION,
-						     NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION, NULL), -EINVAL);
 }
 
 #define LETTERS_62 "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz-_01234567"
@@ -263,8 +258,7 @@ static void fabric_of_a_deregistered_provider_is_refused(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, deregister_mock(mock), 0);
 
-	KUNIT_EXPECT_EQ(test, open_fabric(test, "mock-gone", 1, &fabric),
-			-ENODEV);
+	KUNIT_EXPECT_EQ(test, open_fabric(test, "mock-gone", 1, &fabric), -ENODEV);
 }
 
 static void results_outlive_their_provider(struct kunit *test)
@@ -383,8 +377,7 @@ static void deregister_waits_for_an_open_fabric(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, vt_async_waits(leaver));
 	KUNIT_EXPECT_EQ(test, count_results(test, mock), 0);
-	KUNIT_EXPECT_EQ(test, open_fabric(test, mock->name, 1, &fabric),
-			-ENODEV);
+	KUNIT_EXPECT_EQ(test, open_fabric(test, mock->name, 1, &fabric), -ENODEV);
 	KUNIT_EXPECT_EQ(test, core_open(test, &set, MOCK_EP, &ep), 0);
 	KUNIT_EXPECT_EQ(test, core_close(test, ep), 0);
 	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_DOMAIN]), 0);

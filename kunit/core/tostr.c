@@ -62,8 +62,7 @@ static const struct value_case values[] = {
 
 static void value_desc(const struct value_case *param, char *desc)
 {
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "type %d value %#llx",
-		 param->type, param->value);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "type %d value %#llx", param->type, param->value);
 }
 
 KUNIT_ARRAY_PARAM(value, values, value_desc);
@@ -154,8 +153,7 @@ static void addresses_are_shown_as_people_write_them(struct kunit *test)
 	struct fi_info *info = info_full(test);
 	char *text;
 
-	info_set_addr(test, &info->src_addr, &info->src_addrlen, "fd77::1",
-		      7471);
+	info_set_addr(test, &info->src_addr, &info->src_addrlen, "fd77::1", 7471);
 	info_set_addr(test, &info->dest_addr, &info->dest_addrlen,
 		      "fe80::1%3", 1);
 	text = text_of(test, info, FI_TYPE_INFO);
@@ -226,8 +224,7 @@ static void every_structure_is_known_by_its_name(struct kunit *test)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(structs); i++)
-		KUNIT_EXPECT_TRUE(test, strstarts(text_of(test, &zeroes,
-							  structs[i].type),
+		KUNIT_EXPECT_TRUE(test, strstarts(text_of(test, &zeroes, structs[i].type),
 						  structs[i].start));
 }
 
@@ -332,8 +329,7 @@ static void no_buffer_gets_nothing(struct kunit *test)
 	char guard = GUARD;
 	u64 caps = FI_MSG;
 
-	KUNIT_EXPECT_PTR_EQ(test, fi_tostr(&caps, FI_TYPE_CAPS, &guard, 0),
-			    &guard);
+	KUNIT_EXPECT_PTR_EQ(test, fi_tostr(&caps, FI_TYPE_CAPS, &guard, 0), &guard);
 	KUNIT_EXPECT_EQ(test, guard, GUARD);
 	KUNIT_EXPECT_NULL(test, fi_tostr(&caps, FI_TYPE_CAPS, NULL, 0));
 	KUNIT_EXPECT_NULL(test, fi_tostr(&caps, FI_TYPE_CAPS, NULL, 9));

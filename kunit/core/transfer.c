@@ -25,14 +25,12 @@ struct pair {
 	struct fi_info	*request;
 };
 
-static struct fid_eq *open_eq(struct kunit *test, struct core_set *set,
-			      size_t size)
+static struct fid_eq *open_eq(struct kunit *test, struct core_set *set, size_t size)
 {
 	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_UNSPEC, .size = size };
 	struct fid_eq *eq;
 
-	KUNIT_ASSERT_EQ(test, fi_eq_open(core_fabric(set), &attr, &eq, NULL),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_eq_open(core_fabric(set), &attr, &eq, NULL), 0);
 	core_adopt(test, &eq->fid);
 	return eq;
 }
@@ -46,15 +44,12 @@ static void open_end(struct kunit *test, struct core_set *set,
 	};
 
 	end->eq = open_eq(test, set, 0);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(core_domain(set), &attr, &end->cq,
-					 NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_cq_open(core_domain(set), &attr, &end->cq, NULL), 0);
 	core_adopt(test, &end->cq->fid);
-	KUNIT_ASSERT_EQ(test, fi_endpoint(core_domain(set), info, &end->ep,
-					  end), 0);
+	KUNIT_ASSERT_EQ(test, fi_endpoint(core_domain(set), info, &end->ep, end), 0);
 	core_adopt(test, &end->ep->fid);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->eq->fid, 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->cq->fid,
-					 FI_TRANSMIT | FI_RECV), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(end->ep, &end->cq->fid, FI_TRANSMIT | FI_RECV), 0);
 }
 
 static struct sockaddr_in *address(struct kunit *test, int port)
@@ -73,18 +68,15 @@ static struct pair *listen_pair(struct kunit *test, size_t backlog)
 	struct fi_info *info;
 
 	KUNIT_ASSERT_NOT_NULL(test, pair);
-	core_open_parents(test, &pair->set, core_mock(test, "mock", 1),
-			  MOCK_EP);
+	core_open_parents(test, &pair->set, core_mock(test, "mock", 1), MOCK_EP);
 	info = fi_dupinfo(pair->set.info);
 	KUNIT_ASSERT_NOT_NULL(test, info);
 	core_free_later(test, info);
-	info->src_addr = kmemdup(address(test, PORT),
-				 sizeof(struct sockaddr_in), GFP_KERNEL);
+	info->src_addr = kmemdup(address(test, PORT), sizeof(struct sockaddr_in), GFP_KERNEL);
 	info->src_addrlen = sizeof(struct sockaddr_in);
 
 	pair->pep_eq = open_eq(test, &pair->set, backlog);
-	KUNIT_ASSERT_EQ(test, fi_passive_ep(core_fabric(&pair->set), info,
-					    &pair->pep, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_passive_ep(core_fabric(&pair->set), info, &pair->pep, NULL), 0);
 	core_adopt(test, &pair->pep->fid);
 	KUNIT_ASSERT_EQ(test, fi_pep_bind(pair->pep, &pair->pep_eq->fid, 0), 0);
 	KUNIT_ASSERT_EQ(test, fi_listen(pair->pep), 0);
@@ -104,8 +96,7 @@ static ssize_t next_event(struct fid_eq *eq, struct cm_event *event)
 {
 	ssize_t ret;
 
-	ret = vt_eq_sread(eq, &event->type, &event->entry,
-			  offsetof(struct cm_event, len), 0);
+	ret = vt_eq_sread(eq, &event->type, &event->entry, offsetof(struct cm_event, len), 0);
 	if (ret > 0)
 		event->len = ret - sizeof(event->entry);
 	return ret;
@@ -148,8 +139,7 @@ static struct pair *connect_pair(struct kunit *test)
 	return pair;
 }
 
-static void expect_refusal(struct kunit *test, struct pair *pair,
-			   const char *data)
+static void expect_refusal(struct kunit *test, struct pair *pair, const char *data)
 {
 	struct fi_eq_err_entry error = {};
 	struct cm_event event;
@@ -174,19 +164,16 @@ static void rejected_request_brings_its_data(struct kunit *test)
 
 	ask(test, pair);
 
-	KUNIT_EXPECT_EQ(test, fi_reject(pair->pep, pair->request->handle, "no",
-					2), 0);
+	KUNIT_EXPECT_EQ(test, fi_reject(pair->pep, pair->request->handle, "no", 2), 0);
 	expect_refusal(test, pair, "no");
-	KUNIT_EXPECT_EQ(test, fi_reject(pair->pep, pair->request->handle, NULL,
-					0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_reject(pair->pep, pair->request->handle, NULL, 0), -EINVAL);
 }
 
 static void connecting_to_nobody_is_refused(struct kunit *test)
 {
 	struct pair *pair = listen_pair(test, 0);
 
-	KUNIT_ASSERT_EQ(test, fi_connect(pair->active.ep,
-					 address(test, PORT + 1), NULL, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_connect(pair->active.ep, address(test, PORT + 1), NULL, 0), 0);
 
 	expect_refusal(test, pair, "");
 }
@@ -198,11 +185,9 @@ static void request_beyond_the_backlog_is_refused(struct kunit *test)
 
 	open_end(test, &pair->set, pair->set.info, &first);
 	KUNIT_ASSERT_EQ(test, fi_enable(first.ep), 0);
-	KUNIT_ASSERT_EQ(test, fi_connect(first.ep, address(test, PORT), NULL,
-					 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_connect(first.ep, address(test, PORT), NULL, 0), 0);
 
-	KUNIT_ASSERT_EQ(test, fi_connect(pair->active.ep, address(test, PORT),
-					 NULL, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_connect(pair->active.ep, address(test, PORT), NULL, 0), 0);
 
 	expect_refusal(test, pair, "");
 }
@@ -211,8 +196,7 @@ static void closing_the_listener_refuses_its_requests(struct kunit *test)
 {
 	struct pair *pair = listen_pair(test, 0);
 
-	KUNIT_ASSERT_EQ(test, fi_connect(pair->active.ep, address(test, PORT),
-					 NULL, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_connect(pair->active.ep, address(test, PORT), NULL, 0), 0);
 
 	KUNIT_EXPECT_EQ(test, core_close(test, &pair->pep->fid), 0);
 
@@ -227,8 +211,7 @@ static void request_of_a_vanished_peer_is_not_opened(struct kunit *test)
 	ask(test, pair);
 	KUNIT_ASSERT_EQ(test, core_close(test, &pair->active.ep->fid), 0);
 
-	KUNIT_EXPECT_EQ(test, fi_endpoint(core_domain(&pair->set),
-					  pair->request, &ep, NULL),
+	KUNIT_EXPECT_EQ(test, fi_endpoint(core_domain(&pair->set), pair->request, &ep, NULL),
 			-ECONNABORTED);
 }
 
@@ -240,12 +223,10 @@ static void request_is_used_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_endpoint(core_domain(&pair->set),
 					  pair->request, &ep, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_accept(pair->passive.ep, NULL, 0), -EISCONN);
-	KUNIT_EXPECT_EQ(test, fi_connect(pair->active.ep, address(test, PORT),
-					 NULL, 0), -EISCONN);
+	KUNIT_EXPECT_EQ(test, fi_connect(pair->active.ep, address(test, PORT), NULL, 0), -EISCONN);
 }
 
-static ssize_t next_completion(struct fid_cq *cq,
-			       struct fi_cq_data_entry *entry)
+static ssize_t next_completion(struct fid_cq *cq, struct fi_cq_data_entry *entry)
 {
 	return vt_cq_sread(cq, entry, 1, NULL);
 }
@@ -256,10 +237,8 @@ static void message_arrives(struct kunit *test)
 	struct fi_cq_data_entry entry;
 	char buf[8] = {};
 
-	KUNIT_ASSERT_EQ(test, fi_recv(pair->passive.ep, buf, sizeof(buf), NULL,
-				      0, buf), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair->active.ep, "message", 7, NULL, 0,
-				      pair), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair->passive.ep, buf, sizeof(buf), NULL, 0, buf), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(pair->active.ep, "message", 7, NULL, 0, pair), 0);
 
 	KUNIT_ASSERT_EQ(test, next_completion(pair->passive.cq, &entry), 1);
 	KUNIT_EXPECT_PTR_EQ(test, entry.op_context, (void *)buf);
@@ -276,14 +255,11 @@ static void data_arrives_with_the_message(struct kunit *test)
 	struct fi_cq_data_entry entry;
 	char buf[8];
 
-	KUNIT_ASSERT_EQ(test, fi_recv(pair->passive.ep, buf, sizeof(buf), NULL,
-				      0, NULL), 0);
-	KUNIT_ASSERT_EQ(test, fi_injectdata(pair->active.ep, "m", 1, 0xdada,
-					    0), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair->passive.ep, buf, sizeof(buf), NULL, 0, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_injectdata(pair->active.ep, "m", 1, 0xdada, 0), 0);
 
 	KUNIT_ASSERT_EQ(test, next_completion(pair->passive.cq, &entry), 1);
-	KUNIT_EXPECT_EQ(test, entry.flags & FI_REMOTE_CQ_DATA,
-			FI_REMOTE_CQ_DATA);
+	KUNIT_EXPECT_EQ(test, entry.flags & FI_REMOTE_CQ_DATA, FI_REMOTE_CQ_DATA);
 	KUNIT_EXPECT_EQ(test, entry.data, 0xdadaULL);
 }
 
@@ -294,13 +270,10 @@ static void long_message_is_cut_with_an_error(struct kunit *test)
 	struct fi_cq_data_entry entry;
 	char buf[4] = "----";
 
-	KUNIT_ASSERT_EQ(test, fi_recv(pair->passive.ep, buf, 3, NULL, 0, buf),
-			0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair->active.ep, "message", 7, NULL, 0,
-				      NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair->passive.ep, buf, 3, NULL, 0, buf), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(pair->active.ep, "message", 7, NULL, 0, NULL), 0);
 
-	KUNIT_ASSERT_EQ(test, next_completion(pair->passive.cq, &entry),
-			-FI_EAVAIL);
+	KUNIT_ASSERT_EQ(test, next_completion(pair->passive.cq, &entry), -FI_EAVAIL);
 	KUNIT_ASSERT_EQ(test, fi_cq_readerr(pair->passive.cq, &error, 0), 1);
 	KUNIT_EXPECT_EQ(test, error.err, (int)FI_ETRUNC);
 	KUNIT_EXPECT_PTR_EQ(test, error.op_context, (void *)buf);
@@ -319,8 +292,7 @@ static void full_queue_gives_eagain_until_a_completion_was_read(struct kunit *te
 		KUNIT_ASSERT_EQ(test, fi_send(ep, "m", 1, NULL, 0, NULL), 0);
 	KUNIT_EXPECT_EQ(test, fi_send(ep, "m", 1, NULL, 0, NULL), -EAGAIN);
 
-	KUNIT_ASSERT_EQ(test, fi_recv(pair->passive.ep, buf, sizeof(buf), NULL,
-				      0, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair->passive.ep, buf, sizeof(buf), NULL, 0, NULL), 0);
 	KUNIT_ASSERT_EQ(test, next_completion(pair->passive.cq, &entry), 1);
 	KUNIT_ASSERT_EQ(test, vt_cq_sread(pair->active.cq, &entry, 1, NULL), 1);
 	KUNIT_EXPECT_EQ(test, fi_send(ep, "m", 1, NULL, 0, NULL), 0);
@@ -333,18 +305,15 @@ static void shutdown_cancels_and_tells_the_peer(struct kunit *test)
 	struct fi_cq_data_entry entry;
 	char buf[4];
 
-	KUNIT_ASSERT_EQ(test, fi_recv(pair->active.ep, buf, sizeof(buf), NULL,
-				      0, buf), 0);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair->active.ep, buf, sizeof(buf), NULL, 0, buf), 0);
 
 	KUNIT_EXPECT_EQ(test, fi_shutdown(pair->active.ep, 0), 0);
 
 	expect_event(test, pair->passive.eq, FI_SHUTDOWN);
-	KUNIT_EXPECT_EQ(test, next_completion(pair->active.cq, &entry),
-			-FI_EAVAIL);
+	KUNIT_EXPECT_EQ(test, next_completion(pair->active.cq, &entry), -FI_EAVAIL);
 	KUNIT_ASSERT_EQ(test, fi_cq_readerr(pair->active.cq, &error, 0), 1);
 	KUNIT_EXPECT_EQ(test, error.err, ECANCELED);
-	KUNIT_EXPECT_EQ(test, fi_send(pair->active.ep, "m", 1, NULL, 0, NULL),
-			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_send(pair->active.ep, "m", 1, NULL, 0, NULL), -ESHUTDOWN);
 }
 
 static void closed_endpoint_completes_nothing_any_more(struct kunit *test)
@@ -353,10 +322,8 @@ static void closed_endpoint_completes_nothing_any_more(struct kunit *test)
 	struct fi_cq_data_entry entry;
 	char buf[4];
 
-	KUNIT_ASSERT_EQ(test, fi_recv(pair->active.ep, buf, sizeof(buf), NULL,
-				      0, NULL), 0);
-	KUNIT_ASSERT_EQ(test, fi_send(pair->passive.ep, "m", 1, NULL, 0, NULL),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair->active.ep, buf, sizeof(buf), NULL, 0, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(pair->passive.ep, "m", 1, NULL, 0, NULL), 0);
 	KUNIT_ASSERT_EQ(test, next_completion(pair->passive.cq, &entry), 1);
 
 	KUNIT_EXPECT_EQ(test, core_close(test, &pair->active.ep->fid), 0);
@@ -373,14 +340,11 @@ static void endpoint_before_its_time_is_refused(struct kunit *test)
 	char buf[4];
 
 	open_end(test, &pair->set, pair->set.info, &end);
-	KUNIT_EXPECT_EQ(test, fi_recv(end.ep, buf, 4, NULL, 0, NULL),
-			-FI_EOPBADSTATE);
-	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, address(test, PORT), NULL, 0),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_recv(end.ep, buf, 4, NULL, 0, NULL), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_connect(end.ep, address(test, PORT), NULL, 0), -FI_EOPBADSTATE);
 	KUNIT_EXPECT_EQ(test, fi_enable(end.ep), 0);
 	KUNIT_EXPECT_EQ(test, fi_enable(end.ep), -FI_EOPBADSTATE);
-	KUNIT_EXPECT_EQ(test, fi_send(end.ep, "m", 1, NULL, 0, NULL),
-			-ENOTCONN);
+	KUNIT_EXPECT_EQ(test, fi_send(end.ep, "m", 1, NULL, 0, NULL), -ENOTCONN);
 	KUNIT_EXPECT_EQ(test, fi_accept(end.ep, NULL, 0), -FI_EOPBADSTATE);
 	KUNIT_EXPECT_EQ(test, fi_shutdown(end.ep, 0), -ENOTCONN);
 	KUNIT_ASSERT_EQ(test, core_open(test, &pair->set, MOCK_EP, &bare), 0);
@@ -395,11 +359,9 @@ static void queue_without_room_is_refused(struct kunit *test)
 	struct fid_cq *cq;
 
 	core_open_all(test, &set, mock);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(core_domain(&set), &attr, &cq, NULL),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_cq_open(core_domain(&set), &attr, &cq, NULL), 0);
 	core_adopt(test, &cq->fid);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(&set), &cq->fid,
-					 FI_TRANSMIT | FI_RECV), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(&set), &cq->fid, FI_TRANSMIT | FI_RECV), 0);
 
 	KUNIT_EXPECT_EQ(test, fi_enable(core_ep(&set)), -ENOSPC);
 	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_EP]), 0);
@@ -419,14 +381,12 @@ static void endpoint_that_loops_hears_itself(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_enable(end.ep), 0);
 
 	KUNIT_ASSERT_EQ(test, fi_send(end.ep, "message", 7, NULL, 0, NULL), 0);
-	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, buf, sizeof(buf), NULL, 0, NULL),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, buf, sizeof(buf), NULL, 0, NULL), 0);
 
 	KUNIT_ASSERT_EQ(test, next_completion(end.cq, &entries[0]), 1);
 	KUNIT_ASSERT_EQ(test, next_completion(end.cq, &entries[1]), 1);
 	KUNIT_EXPECT_STREQ(test, buf, "message");
-	KUNIT_EXPECT_EQ(test, (entries[0].flags | entries[1].flags),
-			FI_MSG | FI_SEND | FI_RECV);
+	KUNIT_EXPECT_EQ(test, (entries[0].flags | entries[1].flags), FI_MSG | FI_SEND | FI_RECV);
 }
 
 static struct kunit_case transfer_cases[] = {

@@ -37,8 +37,7 @@ static struct why *why_mock(struct kunit *test)
 
 static int ask(struct why *why)
 {
-	return fi_getinfo_why(CORE_API, NULL, 0, 0, why->hints,
-			      why->reasons, ROOM);
+	return fi_getinfo_why(CORE_API, NULL, 0, 0, why->hints, why->reasons, ROOM);
 }
 
 static void nothing_is_said_when_nothing_is_left_out(struct kunit *test)
@@ -79,8 +78,7 @@ struct field_case {
 	const char	*field;
 	const char	*wanted;
 	const char	*offered;
-	void		(*spoil)(struct kunit *test, struct fi_info *hints,
-				 struct fi_info *offer);
+	void		(*spoil)(struct kunit *test, struct fi_info *hints, struct fi_info *offer);
 };
 
 #define SPOIL(name, statement)						\
@@ -102,8 +100,7 @@ static void add_nic(struct kunit *test, struct fi_info *info)
 	KUNIT_ASSERT_NOT_NULL(test, nic->link_attr);
 }
 
-static void spoil_bus(struct kunit *test, struct fi_info *hints,
-		      struct fi_info *offer)
+static void spoil_bus(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
 {
 	add_nic(test, hints);
 	add_nic(test, offer);
@@ -112,14 +109,12 @@ static void spoil_bus(struct kunit *test, struct fi_info *hints,
 	offer->nic->bus_attr->bus_type = FI_BUS_PCI;
 }
 
-static void spoil_nic(struct kunit *test, struct fi_info *hints,
-		      struct fi_info *offer)
+static void spoil_nic(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
 {
 	add_nic(test, hints);
 }
 
-static void spoil_link(struct kunit *test, struct fi_info *hints,
-		       struct fi_info *offer)
+static void spoil_link(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
 {
 	add_nic(test, hints);
 	add_nic(test, offer);
@@ -127,38 +122,30 @@ static void spoil_link(struct kunit *test, struct fi_info *hints,
 	offer->nic->link_attr = NULL;
 }
 
-static void spoil_src(struct kunit *test, struct fi_info *hints,
-		      struct fi_info *offer)
+static void spoil_src(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
 {
-	info_set_addr(test, &hints->src_addr, &hints->src_addrlen, "10.0.0.1",
-		      80);
+	info_set_addr(test, &hints->src_addr, &hints->src_addrlen, "10.0.0.1", 80);
 }
 
-static void spoil_dest(struct kunit *test, struct fi_info *hints,
-		       struct fi_info *offer)
+static void spoil_dest(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
 {
-	info_set_addr(test, &hints->dest_addr, &hints->dest_addrlen, "10.0.0.1",
-		      80);
-	info_set_addr(test, &offer->dest_addr, &offer->dest_addrlen, "10.0.0.2",
-		      80);
+	info_set_addr(test, &hints->dest_addr, &hints->dest_addrlen, "10.0.0.1", 80);
+	info_set_addr(test, &offer->dest_addr, &offer->dest_addrlen, "10.0.0.2", 80);
 }
 
-static void spoil_thread(struct kunit *test, struct fi_info *hints,
-			 struct fi_info *offer)
+static void spoil_thread(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
 {
 	offer->domain_attr->threading = FI_THREAD_DOMAIN;
 	hints->domain_attr->threading = FI_THREAD_SAFE;
 }
 
-static void spoil_manage(struct kunit *test, struct fi_info *hints,
-			 struct fi_info *offer)
+static void spoil_manage(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
 {
 	offer->domain_attr->resource_mgmt = FI_RM_DISABLED;
 	hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
 }
 
-static void spoil_api(struct kunit *test, struct fi_info *hints,
-		      struct fi_info *offer)
+static void spoil_api(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
 {
 	offer->fabric_attr->api_version = FI_VERSION(2, 1);
 	hints->fabric_attr->api_version = FI_VERSION(2, 0);
@@ -260,8 +247,7 @@ static void long_texts_are_cut_behind_a_word(struct kunit *test)
 		node[i] = i % 4 ? 'x' : ' ';
 	node[i] = 0;
 
-	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, node, 0, 0, NULL, &reason, 1),
-			1);
+	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, node, 0, 0, NULL, &reason, 1), 1);
 	i = strlen(reason.text);
 	KUNIT_ASSERT_GT(test, i, 8);
 	KUNIT_EXPECT_STREQ(test, reason.text + i - 8, " xxx ...");
@@ -326,8 +312,7 @@ static void nearest_reason_is_kept_when_room_is_short(struct kunit *test)
 {
 	struct why *why = why_two_results(test);
 
-	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0,
-					     why->hints, why->reasons, 1), 1);
+	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0, why->hints, why->reasons, 1), 1);
 
 	KUNIT_EXPECT_STREQ(test, why->reasons[0].domain_name, "second");
 	KUNIT_EXPECT_STREQ(test, why->reasons[1].text, "");
@@ -378,8 +363,7 @@ static void deny_all(struct kunit *test, struct fi_info *hints)
 	struct fi_info *list = NULL, *info;
 	char names[256] = "";
 
-	KUNIT_ASSERT_EQ(test, fi_getinfo(CORE_API, NULL, 0,
-					 FI_PROV_ATTR_ONLY, NULL, &list), 0);
+	KUNIT_ASSERT_EQ(test, fi_getinfo(CORE_API, NULL, 0, FI_PROV_ATTR_ONLY, NULL, &list), 0);
 	for (info = list; info; info = info->next) {
 		strlcat(names, *names ? ";^" : "^", sizeof(names));
 		strlcat(names, info->fabric_attr->prov_name, sizeof(names));
@@ -625,8 +609,7 @@ static int other_err;
 /* Another task has a query of its own meanwhile */
 static void query_elsewhere(struct mock *mock, const struct fi_info *hints)
 {
-	struct vt_async *thread = vt_async_start(other_test, find_nothing,
-						     NULL);
+	struct vt_async *thread = vt_async_start(other_test, find_nothing, NULL);
 
 	other_err = vt_async_join(other_test, thread);
 }
@@ -650,33 +633,28 @@ struct refused_case {
 	const char	*node;
 	int		service;
 	u64		flags;
-	void		(*spoil)(struct kunit *test, struct fi_info *hints,
-				 struct fi_info *offer);
+	void		(*spoil)(struct kunit *test, struct fi_info *hints, struct fi_info *offer);
 };
 
-static void spoil_short_addr(struct kunit *test, struct fi_info *hints,
-			     struct fi_info *offer)
+static void spoil_short_addr(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
 {
 	spoil_src(test, hints, offer);
 	hints->src_addrlen = 3;
 }
 
-static void spoil_short_dest(struct kunit *test, struct fi_info *hints,
-			     struct fi_info *offer)
+static void spoil_short_dest(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
 {
 	spoil_dest(test, hints, offer);
 	hints->dest_addrlen = 3;
 }
 
-static void spoil_ep_key(struct kunit *test, struct fi_info *hints,
-			 struct fi_info *offer)
+static void spoil_ep_key(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
 {
 	hints->ep_attr->auth_key = kzalloc(8, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, hints->ep_attr->auth_key);
 }
 
-static void spoil_domain_key(struct kunit *test, struct fi_info *hints,
-			     struct fi_info *offer)
+static void spoil_domain_key(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
 {
 	hints->domain_attr->auth_key = kzalloc(8, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, hints->domain_attr->auth_key);
@@ -726,8 +704,7 @@ static void refused_argument_is_named(struct kunit *test)
 	if (row->spoil)
 		row->spoil(test, why->hints, why->mock->infos);
 
-	KUNIT_ASSERT_EQ(test, fi_getinfo_why(row->version, row->node,
-					     row->service, row->flags,
+	KUNIT_ASSERT_EQ(test, fi_getinfo_why(row->version, row->node, row->service, row->flags,
 					     why->hints, why->reasons, ROOM), 1);
 
 	KUNIT_EXPECT_EQ(test, why->reasons->kind, FI_REASON_CALL);
@@ -757,10 +734,8 @@ static void missing_place_for_reasons_is_refused(struct kunit *test)
 {
 	struct why *why = why_mock(test);
 
-	KUNIT_EXPECT_EQ(test, fi_getinfo_why(NOW, NULL, 0, 0, NULL, NULL, 1),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_getinfo_why(NOW, NULL, 0, 0, NULL,
-					     why->reasons, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_getinfo_why(NOW, NULL, 0, 0, NULL, NULL, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_getinfo_why(NOW, NULL, 0, 0, NULL, why->reasons, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, mock_calls(why->mock), 0);
 }
 
@@ -775,17 +750,14 @@ static void trace_event_shows_result_and_reason(struct kunit *test)
 	struct why *why = why_mock(test);
 	struct fi_info *info;
 
-	KUNIT_ASSERT_EQ(test, core_shell(TRACING "echo >trace && echo 1 >"
-					 ENABLE), 0);
+	KUNIT_ASSERT_EQ(test, core_shell(TRACING "echo >trace && echo 1 >" ENABLE), 0);
 	KUNIT_EXPECT_EQ(test, core_getinfo(test, why->hints, &info), 0);
 	why->hints->ep_attr->type = FI_EP_RDM;
 	KUNIT_EXPECT_EQ(test, core_getinfo(test, why->hints, &info), -ENODATA);
 	KUNIT_EXPECT_EQ(test, core_shell(TRACING "echo 0 >" ENABLE), 0);
 
-	KUNIT_EXPECT_EQ(test, core_shell(TRACING "grep 'prov=mock caps=0x0 "
-					 FOUND "' trace"), 0);
-	KUNIT_EXPECT_EQ(test, core_shell(TRACING "grep 'prov=mock caps=0x0 "
-					 LEFT "' trace"), 0);
+	KUNIT_EXPECT_EQ(test, core_shell(TRACING "grep 'prov=mock caps=0x0 " FOUND "' trace"), 0);
+	KUNIT_EXPECT_EQ(test, core_shell(TRACING "grep 'prov=mock caps=0x0 " LEFT "' trace"), 0);
 }
 
 static struct kunit_case why_cases[] = {

@@ -96,9 +96,8 @@ static void fakehca_conn_put(struct fakehca_conn *conn)
 }
 
 /* The caller holds the lock */
-static void fakehca_end_set(struct fakehca_conn *conn,
-			    struct fakehca_end_of *end, struct iw_cm_id *id,
-			    struct fakehca_qp *qp)
+static void fakehca_end_set(struct fakehca_conn *conn, struct fakehca_end_of *end,
+			    struct iw_cm_id *id, struct fakehca_qp *qp)
 {
 	id->add_ref(id);
 	fakehca_qp_add_ref(&qp->ibqp);
@@ -157,8 +156,7 @@ static bool fakehca_conn_over(struct fakehca_conn *conn)
 
 static void fakehca_conn_work(struct work_struct *work)
 {
-	struct fakehca_conn *conn = container_of(to_delayed_work(work),
-						 struct fakehca_conn, work);
+	struct fakehca_conn *conn = container_of(to_delayed_work(work), struct fakehca_conn, work);
 	struct iw_cm_event event = { .event = IW_CM_EVENT_CLOSE };
 	bool was_up;
 
@@ -220,21 +218,17 @@ static bool fakehca_same_host(const struct sockaddr_storage *a,
 		return false;
 	if (a->ss_family == AF_INET)
 		return a4->sin_port == b4->sin_port &&
-		       (!b4->sin_addr.s_addr ||
-			a4->sin_addr.s_addr == b4->sin_addr.s_addr);
+		       (!b4->sin_addr.s_addr || a4->sin_addr.s_addr == b4->sin_addr.s_addr);
 	return a6->sin6_port == b6->sin6_port &&
-	       (ipv6_addr_any(&b6->sin6_addr) ||
-		ipv6_addr_equal(&a6->sin6_addr, &b6->sin6_addr));
+	       (ipv6_addr_any(&b6->sin6_addr) || ipv6_addr_equal(&a6->sin6_addr, &b6->sin6_addr));
 }
 
-static struct fakehca_listen *fakehca_find_listen(struct fakehca *hca,
-						  struct iw_cm_id *id)
+static struct fakehca_listen *fakehca_find_listen(struct fakehca *hca, struct iw_cm_id *id)
 {
 	struct fakehca_listen *listen;
 
 	list_for_each_entry(listen, &hca->listens, entry)
-		if (fakehca_same_host(&id->m_remote_addr,
-				      &listen->id->m_local_addr))
+		if (fakehca_same_host(&id->m_remote_addr, &listen->id->m_local_addr))
 			return listen;
 	return NULL;
 }
@@ -267,8 +261,7 @@ static struct fakehca_conn *fakehca_conn_new(struct fakehca *hca)
 }
 
 /* The listener's id with a reference, or NULL and the request is refused or lost */
-static struct iw_cm_id *fakehca_conn_request(struct fakehca_conn *conn,
-					     struct iw_cm_id *id,
+static struct iw_cm_id *fakehca_conn_request(struct fakehca_conn *conn, struct iw_cm_id *id,
 					     struct fakehca_qp *qp)
 {
 	struct fakehca *hca = conn->hca;
@@ -285,8 +278,7 @@ static struct iw_cm_id *fakehca_conn_request(struct fakehca_conn *conn,
 		to = listen->id;
 		to->add_ref(to);
 		kref_get(&conn->ref);
-		queue_delayed_work(hca->wq, &conn->work,
-				   msecs_to_jiffies(FAKEHCA_ANSWER_MS));
+		queue_delayed_work(hca->wq, &conn->work, msecs_to_jiffies(FAKEHCA_ANSWER_MS));
 	} else {
 		fakehca_conn_refuse(conn, -ECONNREFUSED);
 	}
@@ -295,8 +287,7 @@ unlock:
 	return to;
 }
 
-static void fakehca_conn_answer(struct fakehca_conn *conn, int status,
-				const void *data, u8 len)
+static void fakehca_conn_answer(struct fakehca_conn *conn, int status, const void *data, u8 len)
 {
 	unsigned long flags;
 
@@ -312,9 +303,7 @@ static void fakehca_conn_answer(struct fakehca_conn *conn, int status,
 }
 
 void fakehca_on_connect(struct fakehca *hca,
-			void (*fn)(void *context,
-				   const struct sockaddr_storage *to),
-			void *context)
+			void (*fn)(void *context, const struct sockaddr_storage *to), void *context)
 {
 	unsigned long flags;
 

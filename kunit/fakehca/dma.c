@@ -53,8 +53,7 @@ static void fakehca_mapped(struct fakehca_dma *dma, u64 addr, size_t len,
 
 	dma->stats.maps++;
 	dma->stats.mapped++;
-	map = list_first_entry_or_null(&fakehca_free_maps, struct fakehca_map,
-				       entry);
+	map = list_first_entry_or_null(&fakehca_free_maps, struct fakehca_map, entry);
 	if (WARN_ON_ONCE(!map))
 		return;
 	map->addr = addr;
@@ -79,10 +78,8 @@ static void fakehca_unmapped(struct fakehca_dma *dma, u64 addr, size_t len,
 	dma->stats.bad_unmaps++;
 }
 
-static void fakehca_on_map_page(void *unused, struct device *dev,
-				phys_addr_t phys, dma_addr_t addr, size_t len,
-				enum dma_data_direction dir,
-				unsigned long attrs)
+static void fakehca_on_map_page(void *unused, struct device *dev, phys_addr_t phys, dma_addr_t addr,
+				size_t len, enum dma_data_direction dir, unsigned long attrs)
 {
 	struct fakehca_dma *dma;
 	unsigned long flags;
@@ -96,10 +93,8 @@ static void fakehca_on_map_page(void *unused, struct device *dev,
 	spin_unlock_irqrestore(&fakehca_dma_lock, flags);
 }
 
-static void fakehca_on_unmap_page(void *unused, struct device *dev,
-				  dma_addr_t addr, size_t len,
-				  enum dma_data_direction dir,
-				  unsigned long attrs)
+static void fakehca_on_unmap_page(void *unused, struct device *dev, dma_addr_t addr, size_t len,
+				  enum dma_data_direction dir, unsigned long attrs)
 {
 	struct fakehca_dma *dma;
 	unsigned long flags;
@@ -111,9 +106,8 @@ static void fakehca_on_unmap_page(void *unused, struct device *dev,
 	spin_unlock_irqrestore(&fakehca_dma_lock, flags);
 }
 
-static void fakehca_on_map_sg(void *unused, struct device *dev,
-			      struct scatterlist *sgl, int nents, int ents,
-			      enum dma_data_direction dir, unsigned long attrs)
+static void fakehca_on_map_sg(void *unused, struct device *dev, struct scatterlist *sgl, int nents,
+			      int ents, enum dma_data_direction dir, unsigned long attrs)
 {
 	struct fakehca_dma *dma;
 	struct scatterlist *sg;
@@ -124,16 +118,13 @@ static void fakehca_on_map_sg(void *unused, struct device *dev,
 	dma = fakehca_dma_find(dev);
 	if (dma)
 		for_each_sg(sgl, sg, ents, i)
-			fakehca_mapped(dma, sg_dma_address(sg), sg_dma_len(sg),
-				       dir);
+			fakehca_mapped(dma, sg_dma_address(sg), sg_dma_len(sg), dir);
 	spin_unlock_irqrestore(&fakehca_dma_lock, flags);
 }
 
 /* Without an IOMMU a list keeps its length when it is mapped */
-static void fakehca_on_unmap_sg(void *unused, struct device *dev,
-				struct scatterlist *sgl, int nents,
-				enum dma_data_direction dir,
-				unsigned long attrs)
+static void fakehca_on_unmap_sg(void *unused, struct device *dev, struct scatterlist *sgl,
+				int nents, enum dma_data_direction dir, unsigned long attrs)
 {
 	struct fakehca_dma *dma;
 	struct scatterlist *sg;
@@ -144,8 +135,7 @@ static void fakehca_on_unmap_sg(void *unused, struct device *dev,
 	dma = fakehca_dma_find(dev);
 	if (dma)
 		for_each_sg(sgl, sg, nents, i)
-			fakehca_unmapped(dma, sg_dma_address(sg),
-					 sg_dma_len(sg), dir);
+			fakehca_unmapped(dma, sg_dma_address(sg), sg_dma_len(sg), dir);
 	spin_unlock_irqrestore(&fakehca_dma_lock, flags);
 }
 
@@ -201,8 +191,7 @@ static int fakehca_probe(void)
 		ret = fakehca_probes[i].tp ? 0 : -ENOENT;
 		if (!ret)
 			ret = tracepoint_probe_register(fakehca_probes[i].tp,
-							fakehca_probes[i].probe,
-							NULL);
+							fakehca_probes[i].probe, NULL);
 		if (ret) {
 			pr_err("fakehca: cannot follow %s: error %d; the kernel needs tracepoints\n",
 			       fakehca_probes[i].name, ret);
@@ -313,8 +302,7 @@ bool fakehca_dma_read(struct fakehca_dma *dma, u64 addr, void *to, size_t len)
 	return fakehca_dma_copy(dma, addr, to, len, DMA_TO_DEVICE);
 }
 
-bool fakehca_dma_write(struct fakehca_dma *dma, u64 addr, const void *from,
-		       size_t len)
+bool fakehca_dma_write(struct fakehca_dma *dma, u64 addr, const void *from, size_t len)
 {
 	return fakehca_dma_copy(dma, addr, (void *)from, len, DMA_FROM_DEVICE);
 }

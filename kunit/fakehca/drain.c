@@ -18,8 +18,7 @@ static void fakehca_marker_done(struct ib_cq *cq, struct ib_wc *wc)
 	complete(&container_of(wc->wr_cqe, struct fakehca_marker, cqe)->done);
 }
 
-static void fakehca_marker_init(struct fakehca_marker *marker,
-				struct ib_qp *ibqp)
+static void fakehca_marker_init(struct fakehca_marker *marker, struct ib_qp *ibqp)
 {
 	struct fakehca *hca = to_fakehca_qp(ibqp)->hca;
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
@@ -33,8 +32,7 @@ static void fakehca_marker_init(struct fakehca_marker *marker,
 	ib_modify_qp(ibqp, &attr, IB_QP_STATE);
 }
 
-static void fakehca_marker_await(struct fakehca_marker *marker,
-				 struct ib_cq *cq, int ret)
+static void fakehca_marker_await(struct fakehca_marker *marker, struct ib_cq *cq, int ret)
 {
 	if (WARN_ON(ret))
 		return;
@@ -54,8 +52,7 @@ void fakehca_drain_sq(struct ib_qp *ibqp)
 	};
 
 	fakehca_marker_init(&marker, ibqp);
-	fakehca_marker_await(&marker, ibqp->send_cq,
-			     ib_post_send(ibqp, &wr.wr, NULL));
+	fakehca_marker_await(&marker, ibqp->send_cq, ib_post_send(ibqp, &wr.wr, NULL));
 }
 
 void fakehca_drain_rq(struct ib_qp *ibqp)
@@ -64,6 +61,5 @@ void fakehca_drain_rq(struct ib_qp *ibqp)
 	struct ib_recv_wr wr = { .wr_cqe = &marker.cqe };
 
 	fakehca_marker_init(&marker, ibqp);
-	fakehca_marker_await(&marker, ibqp->recv_cq,
-			     ib_post_recv(ibqp, &wr, NULL));
+	fakehca_marker_await(&marker, ibqp->recv_cq, ib_post_recv(ibqp, &wr, NULL));
 }

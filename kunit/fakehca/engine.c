@@ -83,8 +83,7 @@ enum ib_wc_opcode fakehca_wc_opcode(enum ib_wr_opcode opcode)
 }
 
 /* The caller holds the lock, here and below */
-static void fakehca_report_send(struct fakehca_qp *qp,
-				enum ib_wc_status status)
+static void fakehca_report_send(struct fakehca_qp *qp, enum ib_wc_status status)
 {
 	struct fakehca_wqe *wqe = fakehca_ring_first(&qp->sq);
 	struct ib_wc wc = {
@@ -98,15 +97,13 @@ static void fakehca_report_send(struct fakehca_qp *qp,
 		fakehca_cq_push(qp->ibqp.send_cq, &wc);
 }
 
-static void fakehca_complete_send(struct fakehca_qp *qp,
-				  enum ib_wc_status status)
+static void fakehca_complete_send(struct fakehca_qp *qp, enum ib_wc_status status)
 {
 	fakehca_report_send(qp, status);
 	qp->sq.tail++;
 }
 
-static void fakehca_complete_recv(struct fakehca_qp *qp,
-				  const struct fakehca_op *op,
+static void fakehca_complete_recv(struct fakehca_qp *qp, const struct fakehca_op *op,
 				  enum ib_wc_status status)
 {
 	struct ib_wc wc = {
@@ -136,8 +133,7 @@ static void fakehca_complete_recv(struct fakehca_qp *qp,
 
 static void fakehca_flush_send(struct fakehca_qp *qp)
 {
-	if (qp->hca->flush_twice &&
-	    fakehca_is_read(fakehca_ring_first(&qp->sq)->opcode))
+	if (qp->hca->flush_twice && fakehca_is_read(fakehca_ring_first(&qp->sq)->opcode))
 		fakehca_report_send(qp, IB_WC_WR_FLUSH_ERR);
 	fakehca_complete_send(qp, IB_WC_WR_FLUSH_ERR);
 }
@@ -154,8 +150,7 @@ static bool fakehca_ready(const struct fakehca_qp *qp)
 {
 	enum ib_wr_opcode opcode;
 
-	if (qp->hca->held || qp->state != IB_QPS_RTS ||
-	    fakehca_ring_empty(&qp->sq))
+	if (qp->hca->held || qp->state != IB_QPS_RTS || fakehca_ring_empty(&qp->sq))
 		return false;
 	opcode = fakehca_ring_first(&qp->sq)->opcode;
 	if (fakehca_is_local(opcode))
@@ -212,8 +207,7 @@ static void fakehca_end(struct fakehca_op *op)
 		return;
 	if (op->recv && op->recv_status != IB_WC_GENERAL_ERR) {
 		fakehca_complete_recv(op->peer, op, op->recv_status);
-		if (op->peer->ibqp.srq &&
-		    fakehca_srq_is_low(to_fakehca_srq(op->peer->ibqp.srq)))
+		if (op->peer->ibqp.srq && fakehca_srq_is_low(to_fakehca_srq(op->peer->ibqp.srq)))
 			op->low = to_fakehca_srq(op->peer->ibqp.srq);
 	}
 	fakehca_complete_send(op->qp, op->send_status);
@@ -233,8 +227,7 @@ static bool fakehca_gather(struct fakehca_op *op, const struct fakehca_wqe *wqe)
 	memcpy(buf, wqe->data, wqe->inline_len);
 	buf += wqe->inline_len;
 	for (i = 0; i < wqe->num_sge; i++) {
-		if (!fakehca_mr_access(op->qp, wqe->sge[i].lkey,
-				       wqe->sge[i].addr, buf,
+		if (!fakehca_mr_access(op->qp, wqe->sge[i].lkey, wqe->sge[i].addr, buf,
 				       wqe->sge[i].length, 0, false))
 			return false;
 		buf += wqe->sge[i].length;
@@ -250,9 +243,8 @@ static bool fakehca_scatter(struct fakehca_op *op, struct fakehca_qp *qp,
 
 	for (i = 0; i < wqe->num_sge && done < op->len; i++) {
 		piece = min_t(size_t, wqe->sge[i].length, op->len - done);
-		if (!fakehca_mr_access(qp, wqe->sge[i].lkey, wqe->sge[i].addr,
-				       op->buf + done, piece,
-				       IB_ACCESS_LOCAL_WRITE, true))
+		if (!fakehca_mr_access(qp, wqe->sge[i].lkey, wqe->sge[i].addr, op->buf + done,
+				       piece, IB_ACCESS_LOCAL_WRITE, true))
 			return false;
 		done += piece;
 	}
@@ -323,9 +315,8 @@ static void fakehca_do_atomic(struct fakehca_op *op)
 	if (!fakehca_mr_access(op->peer, wqe->rkey, wqe->remote, &new,
 			       sizeof(new), IB_ACCESS_REMOTE_ATOMIC, true))
 		op->send_status = IB_WC_REM_ACCESS_ERR;
-	else if (!fakehca_mr_access(op->qp, wqe->sge[0].lkey, wqe->sge[0].addr,
-				    &old, sizeof(old), IB_ACCESS_LOCAL_WRITE,
-				    true))
+	else if (!fakehca_mr_access(op->qp, wqe->sge[0].lkey, wqe->sge[0].addr, &old, sizeof(old),
+				    IB_ACCESS_LOCAL_WRITE, true))
 		op->send_status = IB_WC_LOC_PROT_ERR;
 }
 

@@ -239,8 +239,7 @@ const char *fakehca_name(const struct fakehca *hca);
  *
  * Context: any.
  */
-void fakehca_fail(struct fakehca *hca, enum fakehca_point point,
-		  unsigned int nth, int value);
+void fakehca_fail(struct fakehca *hca, enum fakehca_point point, unsigned int nth, int value);
 
 /**
  * fakehca_fail_again() - Let the device fail several times
@@ -290,8 +289,7 @@ void fakehca_release(struct fakehca *hca);
  * @context: for @fn
  */
 void fakehca_on_connect(struct fakehca *hca,
-			void (*fn)(void *context,
-				   const struct sockaddr_storage *to),
+			void (*fn)(void *context, const struct sockaddr_storage *to),
 			void *context);
 
 /**
@@ -312,8 +310,7 @@ void fakehca_lose_request(struct fakehca *hca);
  *	attributes of the port; may sleep
  * @context: for @fn
  */
-void fakehca_on_query_port(struct fakehca *hca, void (*fn)(void *context),
-			   void *context);
+void fakehca_on_query_port(struct fakehca *hca, void (*fn)(void *context), void *context);
 
 /**
  * fakehca_on_map_mr() - Be called when memory is registered next

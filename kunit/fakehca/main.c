@@ -55,8 +55,7 @@ void fakehca_fail_again(struct fakehca *hca, enum fakehca_point point,
 }
 EXPORT_SYMBOL_GPL(fakehca_fail_again);
 
-void fakehca_fail(struct fakehca *hca, enum fakehca_point point,
-		  unsigned int nth, int value)
+void fakehca_fail(struct fakehca *hca, enum fakehca_point point, unsigned int nth, int value)
 {
 	fakehca_fail_again(hca, point, nth, value, 1);
 }
@@ -293,8 +292,7 @@ const char *fakehca_name(const struct fakehca *hca)
 }
 EXPORT_SYMBOL_GPL(fakehca_name);
 
-static int fakehca_query_device(struct ib_device *ibdev,
-				struct ib_device_attr *attr,
+static int fakehca_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 				struct ib_udata *udata)
 {
 	const struct fakehca_attr *mine = &to_fakehca(ibdev)->attr;
@@ -328,8 +326,7 @@ static int fakehca_query_device(struct ib_device *ibdev,
 	return 0;
 }
 
-void fakehca_on_query_port(struct fakehca *hca, void (*fn)(void *context),
-			   void *context)
+void fakehca_on_query_port(struct fakehca *hca, void (*fn)(void *context), void *context)
 {
 	unsigned long flags;
 
@@ -356,8 +353,7 @@ static void fakehca_announce_query(struct fakehca *hca)
 		fn(hca->on_query_port_context);
 }
 
-static int fakehca_query_port(struct ib_device *ibdev, u32 port,
-			      struct ib_port_attr *attr)
+static int fakehca_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
 {
 	struct fakehca *hca = to_fakehca(ibdev);
 	bool up = READ_ONCE(hca->port_up);
@@ -388,19 +384,16 @@ static int fakehca_get_port_immutable(struct ib_device *ibdev, u32 port,
 	immutable->gid_tbl_len = roce ? FAKEHCA_GIDS : 1;
 	immutable->pkey_tbl_len = roce ? 1 : 0;
 	immutable->core_cap_flags = RDMA_CORE_CAP_IW_CM |
-		(roce ? RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP :
-			RDMA_CORE_CAP_PROT_IWARP);
+		(roce ? RDMA_CORE_CAP_PROT_ROCE_UDP_ENCAP : RDMA_CORE_CAP_PROT_IWARP);
 	return 0;
 }
 
-static enum rdma_link_layer fakehca_get_link_layer(struct ib_device *ibdev,
-						   u32 port)
+static enum rdma_link_layer fakehca_get_link_layer(struct ib_device *ibdev, u32 port)
 {
 	return IB_LINK_LAYER_ETHERNET;
 }
 
-static int fakehca_query_gid(struct ib_device *ibdev, u32 port, int index,
-			     union ib_gid *gid)
+static int fakehca_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid)
 {
 	memset(gid, 0, sizeof(*gid));
 	memcpy(gid->raw, fakehca_netdev->dev_addr, ETH_ALEN);
@@ -417,8 +410,7 @@ static int fakehca_del_gid(const struct ib_gid_attr *attr, void **context)
 	return 0;
 }
 
-static int fakehca_query_pkey(struct ib_device *ibdev, u32 port, u16 index,
-			      u16 *pkey)
+static int fakehca_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 {
 	*pkey = FAKEHCA_NO_PKEY;
 	return 0;
@@ -492,8 +484,7 @@ static int fakehca_register(struct fakehca *hca)
 	ibdev->num_comp_vectors = num_possible_cpus();
 	ibdev->dev.parent = hca->dma.dev;
 	ibdev->iw_driver_flags = IW_F_NO_PORT_MAP;
-	strscpy(ibdev->iw_ifname, fakehca_netdev->name,
-		sizeof(ibdev->iw_ifname));
+	strscpy(ibdev->iw_ifname, fakehca_netdev->name, sizeof(ibdev->iw_ifname));
 	addrconf_addr_eui48((u8 *)&ibdev->node_guid, fakehca_netdev->dev_addr);
 	ib_set_device_ops(ibdev, &fakehca_ops);
 	if (hca->attr.drains)
@@ -532,8 +523,7 @@ EXPORT_SYMBOL_GPL(fakehca_remove_begin);
 
 bool fakehca_remove_wait(struct fakehca *hca, unsigned int timeout_ms)
 {
-	return wait_for_completion_timeout(&hca->removed,
-					   msecs_to_jiffies(timeout_ms));
+	return wait_for_completion_timeout(&hca->removed, msecs_to_jiffies(timeout_ms));
 }
 EXPORT_SYMBOL_GPL(fakehca_remove_wait);
 
@@ -609,10 +599,8 @@ struct fakehca *fakehca_create(const struct fakehca_attr *attr)
 	struct fakehca *hca;
 	int ret;
 
-	if (attr && (attr->max_send_sge > FAKEHCA_MAX_SGE ||
-		     attr->max_recv_sge > FAKEHCA_MAX_SGE ||
-		     attr->max_srq_sge > FAKEHCA_MAX_SGE ||
-		     attr->max_inline > FAKEHCA_MAX_INLINE))
+	if (attr && (attr->max_send_sge > FAKEHCA_MAX_SGE || attr->max_recv_sge > FAKEHCA_MAX_SGE ||
+		     attr->max_srq_sge > FAKEHCA_MAX_SGE || attr->max_inline > FAKEHCA_MAX_INLINE))
 		return ERR_PTR(-EINVAL);
 
 	hca = fakehca_alloc(attr);

@@ -46,8 +46,7 @@ static struct fakehca_mr *fakehca_mr_new(struct fakehca *hca, u32 max)
 	mr->segs = kvcalloc(max, sizeof(*mr->segs), GFP_KERNEL);
 	ret = mr->segs || !max ? 0 : -ENOMEM;
 	if (!ret)
-		ret = xa_alloc_irq(&hca->mrs, &index, mr,
-				   XA_LIMIT(1, U32_MAX >> FAKEHCA_KEY_SHIFT),
+		ret = xa_alloc_irq(&hca->mrs, &index, mr, XA_LIMIT(1, U32_MAX >> FAKEHCA_KEY_SHIFT),
 				   GFP_KERNEL);
 	if (ret) {
 		kvfree(mr->segs);
@@ -81,18 +80,15 @@ struct ib_mr *fakehca_get_dma_mr(struct ib_pd *pd, int access)
 	return &mr->ibmr;
 }
 
-struct ib_mr *fakehca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
-				  u64 virt, int access, KOFI_IB_DMAH_PARAM
-				  struct ib_udata *udata)
+struct ib_mr *fakehca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 virt, int access,
+				  KOFI_IB_DMAH_PARAM struct ib_udata *udata)
 {
-	int ret = fakehca_should_fail(to_fakehca(pd->device),
-				      FAKEHCA_REG_USER_MR);
+	int ret = fakehca_should_fail(to_fakehca(pd->device), FAKEHCA_REG_USER_MR);
 
 	return ERR_PTR(ret ? : -EOPNOTSUPP);
 }
 
-struct ib_mr *fakehca_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
-			       u32 max_num_sg)
+struct ib_mr *fakehca_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_num_sg)
 {
 	struct fakehca *hca = to_fakehca(pd->device);
 	int ret = fakehca_should_fail(hca, FAKEHCA_ALLOC_MR);
@@ -102,8 +98,7 @@ struct ib_mr *fakehca_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 		return ERR_PTR(ret);
 	if (max_num_sg > hca->attr.fast_reg_pages)
 		return ERR_PTR(-EINVAL);
-	if (type != IB_MR_TYPE_MEM_REG &&
-	    !(type == IB_MR_TYPE_SG_GAPS && hca->attr.sg_gaps))
+	if (type != IB_MR_TYPE_MEM_REG && !(type == IB_MR_TYPE_SG_GAPS && hca->attr.sg_gaps))
 		return ERR_PTR(-EOPNOTSUPP);
 
 	mr = fakehca_mr_new(hca, max_num_sg);
@@ -230,8 +225,7 @@ bool fakehca_mr_invalidate(struct fakehca_qp *qp, u32 key, bool remote)
 
 	if (!mr || mr->whole || !mr->valid || mr->key != key)
 		return false;
-	if (remote && !(mr->access & (IB_ACCESS_REMOTE_READ |
-				      IB_ACCESS_REMOTE_WRITE)))
+	if (remote && !(mr->access & (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)))
 		return false;
 	mr->valid = false;
 	return true;
@@ -256,8 +250,7 @@ static bool fakehca_mr_covers(const struct fakehca_mr *mr, u64 addr, size_t len)
 	       len <= mr->length - (addr - mr->iova);
 }
 
-static bool fakehca_mr_copy(struct fakehca_mr *mr, u64 dma, void *buf,
-			    size_t len, bool write)
+static bool fakehca_mr_copy(struct fakehca_mr *mr, u64 dma, void *buf, size_t len, bool write)
 {
 	if (write)
 		return fakehca_dma_write(&mr->hca->dma, dma, buf, len);
@@ -272,8 +265,7 @@ bool fakehca_mr_access(struct fakehca_qp *qp, u32 key, u64 addr, void *buf,
 	size_t piece;
 	u64 dma;
 
-	if (!mr || !mr->valid || mr->key != key ||
-	    (mr->access & access) != access)
+	if (!mr || !mr->valid || mr->key != key || (mr->access & access) != access)
 		return false;
 	if (mr->whole)
 		return fakehca_mr_copy(mr, addr, buf, len, write);

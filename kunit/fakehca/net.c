@@ -63,8 +63,7 @@ static int fakehca_send_addr(struct fakehca_addr_msg *msg)
 	struct file *file;
 	int ret;
 
-	ret = sock_create_kern(&init_net, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE,
-			       &sock);
+	ret = sock_create_kern(&init_net, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, &sock);
 	if (ret)
 		return ret;
 	/* rtnetlink asks the socket's file for its rights */
@@ -172,8 +171,7 @@ int fakehca_net_init(void)
 {
 	int ret = -ENOMEM;
 
-	fakehca_netdev = alloc_netdev(0, "fakehca%d", NET_NAME_ENUM,
-				      fakehca_netdev_setup);
+	fakehca_netdev = alloc_netdev(0, "fakehca%d", NET_NAME_ENUM, fakehca_netdev_setup);
 	if (!fakehca_netdev)
 		return ret;
 	ret = register_netdev(fakehca_netdev);

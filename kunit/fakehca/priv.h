@@ -121,8 +121,7 @@ struct fakehca {
 	struct xarray		mrs;
 	struct list_head	listens;
 	struct list_head	conns;
-	void			(*on_connect)(void *context,
-					      const struct sockaddr_storage *to);
+	void			(*on_connect)(void *context, const struct sockaddr_storage *to);
 	void			*on_connect_context;
 	bool			lose_request;
 	void			(*on_query_port)(void *context);
@@ -290,18 +289,15 @@ void fakehca_dma_add(struct fakehca_dma *dma, struct device *dev);
 void fakehca_dma_del(struct fakehca_dma *dma);
 void fakehca_dma_stats(struct fakehca_dma *dma, struct fakehca_stats *stats);
 bool fakehca_dma_read(struct fakehca_dma *dma, u64 addr, void *to, size_t len);
-bool fakehca_dma_write(struct fakehca_dma *dma, u64 addr, const void *from,
-		       size_t len);
+bool fakehca_dma_write(struct fakehca_dma *dma, u64 addr, const void *from, size_t len);
 
 /* fakehca_mr.c */
 int fakehca_alloc_pd(struct ib_pd *pd, struct ib_udata *udata);
 int fakehca_dealloc_pd(struct ib_pd *pd, struct ib_udata *udata);
 struct ib_mr *fakehca_get_dma_mr(struct ib_pd *pd, int access);
-struct ib_mr *fakehca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
-				  u64 virt, int access, KOFI_IB_DMAH_PARAM
-				  struct ib_udata *udata);
-struct ib_mr *fakehca_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
-			       u32 max_num_sg);
+struct ib_mr *fakehca_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 virt, int access,
+				  KOFI_IB_DMAH_PARAM struct ib_udata *udata);
+struct ib_mr *fakehca_alloc_mr(struct ib_pd *pd, enum ib_mr_type type, u32 max_num_sg);
 int fakehca_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		      unsigned int *sg_offset);
 int fakehca_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
@@ -323,8 +319,7 @@ void fakehca_drain_sq(struct ib_qp *ibqp);
 void fakehca_drain_rq(struct ib_qp *ibqp);
 
 /* fakehca_qp.c */
-int fakehca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
-		      struct ib_udata *udata);
+int fakehca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata);
 int fakehca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		      struct ib_udata *udata);
 int fakehca_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
@@ -342,8 +337,7 @@ void fakehca_qp_error(struct fakehca_qp *qp);
 void fakehca_qp_fail(struct fakehca_qp *qp);
 
 /* fakehca_srq.c */
-int fakehca_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr,
-		       struct ib_udata *udata);
+int fakehca_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, struct ib_udata *udata);
 int fakehca_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		       enum ib_srq_attr_mask mask, struct ib_udata *udata);
 int fakehca_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
@@ -354,8 +348,7 @@ void fakehca_tell_srq(struct fakehca_srq *srq, enum ib_event_type type);
 
 /* fakehca_qp.c, too */
 int fakehca_ring_init(struct fakehca_ring *ring, u32 size, u32 max_sge);
-int fakehca_ring_post_recv(struct fakehca_ring *ring,
-			   const struct ib_recv_wr *wr);
+int fakehca_ring_post_recv(struct fakehca_ring *ring, const struct ib_recv_wr *wr);
 
 /* fakehca_quick.c */
 int fakehca_quick_post_send(struct fakehca_qp *qp, const struct ib_send_wr *wr);

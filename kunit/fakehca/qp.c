@@ -23,8 +23,7 @@ int fakehca_ring_init(struct fakehca_ring *ring, u32 size, u32 max_sge)
 	return ring->wqe ? 0 : -ENOMEM;
 }
 
-static int fakehca_qp_init_rings(struct fakehca_qp *qp,
-				 const struct ib_qp_cap *cap)
+static int fakehca_qp_init_rings(struct fakehca_qp *qp, const struct ib_qp_cap *cap)
 {
 	u32 i;
 
@@ -48,8 +47,7 @@ static void fakehca_qp_free_rings(struct fakehca_qp *qp)
 	kvfree(qp->sq.wqe);
 }
 
-static bool fakehca_qp_fits(const struct fakehca_attr *attr,
-			    const struct ib_qp_cap *cap)
+static bool fakehca_qp_fits(const struct fakehca_attr *attr, const struct ib_qp_cap *cap)
 {
 	return cap->max_send_wr <= attr->max_qp_wr &&
 	       cap->max_recv_wr <= attr->max_qp_wr &&
@@ -79,8 +77,7 @@ static int fakehca_qp_list(struct fakehca_qp *qp)
 	return 0;
 }
 
-int fakehca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
-		      struct ib_udata *udata)
+int fakehca_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata)
 {
 	struct fakehca *hca = to_fakehca(ibqp->device);
 	struct fakehca_qp *qp = to_fakehca_qp(ibqp);
@@ -183,8 +180,7 @@ void fakehca_qp_fail(struct fakehca_qp *qp)
 		fakehca_qp_error(qp);
 }
 
-int fakehca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		      struct ib_udata *udata)
+int fakehca_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
 {
 	struct fakehca_qp *qp = to_fakehca_qp(ibqp);
 	int ret = fakehca_should_fail(qp->hca, FAKEHCA_MODIFY_QP);
@@ -268,16 +264,14 @@ static struct fakehca_wqe *fakehca_ring_next(struct fakehca_ring *ring)
 	return &ring->wqe[ring->head % ring->size];
 }
 
-static void fakehca_copy_sge(struct fakehca_wqe *wqe, const struct ib_sge *sge,
-			     int num_sge)
+static void fakehca_copy_sge(struct fakehca_wqe *wqe, const struct ib_sge *sge, int num_sge)
 {
 	wqe->num_sge = num_sge;
 	if (num_sge)
 		memcpy(wqe->sge, sge, num_sge * sizeof(*sge));
 }
 
-static void fakehca_fill_wqe(struct fakehca_wqe *wqe,
-			     const struct ib_send_wr *wr)
+static void fakehca_fill_wqe(struct fakehca_wqe *wqe, const struct ib_send_wr *wr)
 {
 	wqe->cqe = wr->wr_cqe;
 	wqe->opcode = wr->opcode;
@@ -321,8 +315,7 @@ static void fakehca_fill_wqe(struct fakehca_wqe *wqe,
 }
 
 /* What a device of this kind refuses to take */
-static bool fakehca_wr_legal(const struct fakehca_qp *qp,
-			     const struct ib_send_wr *wr)
+static bool fakehca_wr_legal(const struct fakehca_qp *qp, const struct ib_send_wr *wr)
 {
 	if (wr->num_sge < 0 || wr->num_sge > qp->sq.max_sge)
 		return false;
@@ -362,16 +355,14 @@ static bool fakehca_wr_is_unsaid(const struct ib_send_wr *wr)
 	return len >= PAGE_SIZE;
 }
 
-static int fakehca_post_one_send(struct fakehca_qp *qp,
-				 const struct ib_send_wr *wr)
+static int fakehca_post_one_send(struct fakehca_qp *qp, const struct ib_send_wr *wr)
 {
 	struct fakehca_wqe *wqe;
 
 	if (qp->state != IB_QPS_RTS && qp->state != IB_QPS_ERR)
 		return -EINVAL;
-	if (fakehca_is_atomic(wr->opcode) &&
-	    (qp->hca->attr.atomics == FAKEHCA_NO_ATOMICS ||
-	     qp->hca->attr.atomics == FAKEHCA_ATOMICS_NOT_POSTED))
+	if (fakehca_is_atomic(wr->opcode) && (qp->hca->attr.atomics == FAKEHCA_NO_ATOMICS ||
+					      qp->hca->attr.atomics == FAKEHCA_ATOMICS_NOT_POSTED))
 		return -EOPNOTSUPP;
 	if (!fakehca_wr_legal(qp, wr))
 		return -EINVAL;
@@ -414,8 +405,7 @@ int fakehca_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 }
 
 /* The caller holds the lock */
-int fakehca_ring_post_recv(struct fakehca_ring *ring,
-			   const struct ib_recv_wr *wr)
+int fakehca_ring_post_recv(struct fakehca_ring *ring, const struct ib_recv_wr *wr)
 {
 	struct fakehca_wqe *wqe;
 
@@ -431,8 +421,7 @@ int fakehca_ring_post_recv(struct fakehca_ring *ring,
 	return 0;
 }
 
-static int fakehca_post_one_recv(struct fakehca_qp *qp,
-				 const struct ib_recv_wr *wr)
+static int fakehca_post_one_recv(struct fakehca_qp *qp, const struct ib_recv_wr *wr)
 {
 	if (qp->state == IB_QPS_RESET || qp->rx != &qp->rq)
 		return -EINVAL;

@@ -11,8 +11,7 @@
 #include <linux/slab.h>
 #include "priv.h"
 
-int fakehca_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr,
-		       struct ib_udata *udata)
+int fakehca_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr, struct ib_udata *udata)
 {
 	struct fakehca *hca = to_fakehca(ibsrq->device);
 	struct fakehca_srq *srq = to_fakehca_srq(ibsrq);
@@ -23,13 +22,11 @@ int fakehca_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *attr,
 		return ret;
 	if (attr->srq_type != IB_SRQT_BASIC)
 		return -EOPNOTSUPP;
-	if (hca->attr.no_srq || !attr->attr.max_wr ||
-	    attr->attr.max_wr > hca->attr.max_srq_wr ||
+	if (hca->attr.no_srq || !attr->attr.max_wr || attr->attr.max_wr > hca->attr.max_srq_wr ||
 	    attr->attr.max_sge > hca->attr.max_srq_sge)
 		return -EINVAL;
 
-	ret = fakehca_ring_init(&srq->ring, attr->attr.max_wr,
-				attr->attr.max_sge);
+	ret = fakehca_ring_init(&srq->ring, attr->attr.max_wr, attr->attr.max_sge);
 	if (ret)
 		return ret;
 	srq->hca = hca;

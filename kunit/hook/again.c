@@ -248,8 +248,7 @@ static void a_shared_receive_context_calls_from_a_worker(struct kunit *test)
 					sizeof(callbacks)), 0);
 	bed_rules(test, "recv again times=1");
 	KUNIT_EXPECT_EQ(test, fi_recv(srx, buf, LEN, NULL, 0, NULL), -EAGAIN);
-	wait_event_timeout(ep->wait, atomic_read(&ep->calls),
-			   msecs_to_jiffies(VT_PATIENCE_MS));
+	wait_event_timeout(ep->wait, atomic_read(&ep->calls), msecs_to_jiffies(VT_PATIENCE_MS));
 	KUNIT_EXPECT_EQ(test, atomic_read(&ep->calls), 1);
 	KUNIT_EXPECT_EQ(test, ep->dir, FI_RECV);
 	KUNIT_EXPECT_TRUE(test, ep->in_task);

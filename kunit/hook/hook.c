@@ -42,8 +42,7 @@ static ssize_t counted(ssize_t ret)
 static ssize_t count_send(struct fid_ep *ep, const void *buf, size_t len,
 			  void *desc, fi_addr_t dest_addr, void *context)
 {
-	return counted(kofi_hook_xfer.send(ep, buf, len, desc, dest_addr,
-					   context));
+	return counted(kofi_hook_xfer.send(ep, buf, len, desc, dest_addr, context));
 }
 
 static ssize_t count_post(struct fid_ep *ep, const struct fi_xfer *xfer)
@@ -62,16 +61,13 @@ static const struct kofi_hook count_hook = {
 	.stop		= count_stop,
 };
 
-static int count_getinfo(u32 version, const char *node, const int service,
-			 u64 flags, struct fi_info *hints,
-			 struct fi_info **info)
+static int count_getinfo(u32 version, const char *node, const int service, u64 flags,
+			 struct fi_info *hints, struct fi_info **info)
 {
-	return kofi_hook_getinfo(&count_hook, version, node, service, flags,
-				 hints, info);
+	return kofi_hook_getinfo(&count_hook, version, node, service, flags, hints, info);
 }
 
-static int count_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric,
-			void *context)
+static int count_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
 {
 	return kofi_hook_fabric(&count_hook, attr, fabric, context);
 }

@@ -178,6 +178,5 @@ void bed_ready(struct kunit *test, struct vt_pair *pair, struct bed_ep *ep, int 
 void bed_completed(struct kunit *test, struct vt_pair *pair, struct bed_ep *ep, int count)
 {
 	bed_wait(pair, ep, &ep->completed, count);
-	KUNIT_ASSERT_EQ_MSG(test, atomic_read(&ep->completed), count, "%s",
-			    pair->a.tx->kind->name);
+	KUNIT_ASSERT_EQ_MSG(test, atomic_read(&ep->completed), count, "%s", pair->a.tx->kind->name);
 }

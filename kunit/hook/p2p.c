@@ -97,8 +97,7 @@ static void p2p_write(struct kunit *test, struct p2p_bed *bed, size_t at, size_t
 {
 	vt_fill(bed->mine, len, seed);
 	KUNIT_ASSERT_EQ(test, fi_write(bed->pair.a.ep, bed->mine, len, NULL, 0,
-				       fi_mr_addr(bed->mr) + at, fi_mr_key(bed->mr),
-				       vt_ctx(1)), 0);
+				       fi_mr_addr(bed->mr) + at, fi_mr_key(bed->mr), vt_ctx(1)), 0);
 	vt_done(test, bed->pair.a.tx, vt_ctx(1));
 }
 
@@ -197,16 +196,13 @@ static void writes_come_with_an_event(struct kunit *test)
 	vt_adopt(test, &eq->fid);
 	said.fid = &eq->fid;
 	p2p_write(test, &bed, 0, LEN, 1);
-	KUNIT_ASSERT_EQ(test, fi_eq_write(eq, FI_NOTIFY, &said, sizeof(said), 0),
-			sizeof(said));
+	KUNIT_ASSERT_EQ(test, fi_eq_write(eq, FI_NOTIFY, &said, sizeof(said), 0), sizeof(said));
 	KUNIT_EXPECT_NULL(test, memchr_inv(bed.db->mem, 0, SIZE));
-	KUNIT_ASSERT_EQ(test, fi_eq_read(eq, &event, &heard, sizeof(heard), 0),
-			sizeof(heard));
+	KUNIT_ASSERT_EQ(test, fi_eq_read(eq, &event, &heard, sizeof(heard), 0), sizeof(heard));
 	KUNIT_EXPECT_TRUE(test, vt_filled(bed.memory, LEN, 1));
 
 	p2p_write(test, &bed, 0, LEN, 2);
-	KUNIT_ASSERT_EQ(test, fi_eq_write(eq, FI_NOTIFY, &said, sizeof(said), 0),
-			sizeof(said));
+	KUNIT_ASSERT_EQ(test, fi_eq_write(eq, FI_NOTIFY, &said, sizeof(said), 0), sizeof(said));
 	KUNIT_EXPECT_TRUE(test, vt_filled(bed.memory, LEN, 1));
 	KUNIT_ASSERT_EQ(test, fi_eq_sread(eq, &event, &heard, sizeof(heard),
 					  VT_PATIENCE_MS, 0), sizeof(heard));
@@ -296,8 +292,7 @@ static void what_staging_cannot_keep_to_is_refused(struct kunit *test)
 	bed_open(test, BED_P2P, FI_MSG | FI_RMA | FI_HMEM);
 	KUNIT_EXPECT_EQ(test, reg(test, moves, FI_REMOTE_READ, 0, NULL, &mr), -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, reg(test, fixed, FI_SEND, 0, NULL, &mr), -EOPNOTSUPP);
-	KUNIT_EXPECT_EQ(test, reg(test, fixed, FI_REMOTE_READ, 0, (void *)SZ_1M, &mr),
-			-EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, reg(test, fixed, FI_REMOTE_READ, 0, (void *)SZ_1M, &mr), -EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, reg(test, fixed, FI_REMOTE_READ, FI_MR_ENDPOINT, NULL, &mr),
 			-FI_EBADFLAGS);
 	vt_dmabuf_expect_unused(test, fixed);

@@ -164,8 +164,7 @@ static void a_read_in_sysfs_loads_no_hook(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, vt_shell("rmmod kofi_hook_fault"), 0);
 	KUNIT_EXPECT_EQ(test, vt_shell("grep -q ^loop /sys/class/kofi/loop/domains"), 0);
 	KUNIT_EXPECT_NE(test, vt_shell("grep -q ^kofi_hook_fault /proc/modules"), 0);
-	KUNIT_EXPECT_STREQ(test, bed_info(test, "loop", FI_MSG)->fabric_attr->prov_name,
-			   BED_FAULT);
+	KUNIT_EXPECT_STREQ(test, bed_info(test, "loop", FI_MSG)->fabric_attr->prov_name, BED_FAULT);
 }
 
 static void a_provider_stays_as_long_as_a_hook_has_it_open(struct kunit *test)

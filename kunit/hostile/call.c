@@ -68,19 +68,16 @@ static int call_event(int timeout_ms)
 	u32 event;
 	s64 ms;
 
-	ret = fi_eq_sread(call.bed.eq, &event, &entry, sizeof(entry), timeout_ms,
-			  0);
+	ret = fi_eq_sread(call.bed.eq, &event, &entry, sizeof(entry), timeout_ms, 0);
 	ms = ktime_ms_delta(ktime_get(), start);
 	if (ret == -FI_EAVAIL && fi_eq_readerr(call.bed.eq, &error, 0) > 0)
-		hostile_say("error: %s (%d), %s, %zu bytes, after %lld ms",
-			    fi_strerror(error.err), error.err,
-			    fi_eq_strerror(call.bed.eq, error.prov_errno, NULL, NULL,
-					   0), error.err_data_size, ms);
+		hostile_say("error: %s (%d), %s, %zu bytes, after %lld ms", fi_strerror(error.err),
+			    error.err, fi_eq_strerror(call.bed.eq, error.prov_errno, NULL, NULL, 0),
+			    error.err_data_size, ms);
 	else if (ret < 0)
 		return ret == -EAGAIN ? -ETIMEDOUT : ret;
 	else if (event == FI_CONNECTED)
-		hostile_say("connected, %zd bytes, after %lld ms",
-			    ret - sizeof(entry.cm), ms);
+		hostile_say("connected, %zd bytes, after %lld ms", ret - sizeof(entry.cm), ms);
 	else
 		hostile_say("%s after %lld ms", event == FI_SHUTDOWN ?
 			    "FI_SHUTDOWN" : "another event", ms);
@@ -155,8 +152,7 @@ static int call_ping(void)
 	if (ret)
 		return ret;
 	call.posted++;
-	ret = fi_send(call.end.ep, call.buf + HOSTILE_MSG, HOSTILE_MSG, NULL, 0,
-		      NULL);
+	ret = fi_send(call.end.ep, call.buf + HOSTILE_MSG, HOSTILE_MSG, NULL, 0, NULL);
 	if (ret)
 		return ret;
 	call.posted++;
@@ -174,8 +170,7 @@ int hostile_ping(const struct hostile_args *args)
 	call_begin();
 	for (i = 0; i < count && !ret; i++)
 		ret = call_ping();
-	hostile_say("%d of %d messages came back in %lld ms", ret ? i - 1 : i,
-		    count, call.last_ms);
+	hostile_say("%d of %d messages came back in %lld ms", ret ? i - 1 : i, count, call.last_ms);
 	hostile_tally_say(call.tally);
 	return ret;
 }
@@ -224,8 +219,7 @@ int hostile_ended(const struct hostile_args *args)
 	hostile_say("errors %d", call.errors);
 	hostile_say("outstanding %d", call.posted);
 	if (call.ok + call.errors)
-		hostile_say("first after %lld ms, last after %lld ms",
-			    call.first_ms, call.last_ms);
+		hostile_say("first after %lld ms, last after %lld ms", call.first_ms, call.last_ms);
 	hostile_tally_say(call.tally);
 	return ret == -ETIMEDOUT && !timeout_ms ? 0 : ret;
 }

@@ -21,8 +21,7 @@
 
 bool hostile_is_iwarp(const struct rdma_cm_id *id)
 {
-	return id->device && rdma_protocol_iwarp(id->device,
-						 rdma_start_port(id->device));
+	return id->device && rdma_protocol_iwarp(id->device, rdma_start_port(id->device));
 }
 
 static void hostile_conn_log(struct hostile_conn *conn, struct rdma_cm_id *id,
@@ -60,8 +59,7 @@ u32 hostile_conn_no_qp(void)
 	return 0x800000 | (atomic_inc_return(&next) & 0x3fffff);
 }
 
-static void hostile_conn_param(struct rdma_conn_param *param, const u8 *data,
-			       u8 len)
+static void hostile_conn_param(struct rdma_conn_param *param, const u8 *data, u8 len)
 {
 	*param = (struct rdma_conn_param) {
 		.private_data		= data,
@@ -88,8 +86,7 @@ static int hostile_conn_answer(struct hostile_conn *conn, struct rdma_cm_id *id)
 		return 0;
 	}
 	if (!answer->accept) {
-		rdma_reject(id, answer->data, answer->len,
-			    IB_CM_REJ_CONSUMER_DEFINED);
+		rdma_reject(id, answer->data, answer->len, IB_CM_REJ_CONSUMER_DEFINED);
 		return -ECONNREFUSED;
 	}
 	if (answer->with_qp || hostile_is_iwarp(id)) {
@@ -106,8 +103,7 @@ static int hostile_conn_answer(struct hostile_conn *conn, struct rdma_cm_id *id)
 	return 0;
 }
 
-static int hostile_conn_handler(struct rdma_cm_id *id,
-				struct rdma_cm_event *event)
+static int hostile_conn_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct hostile_conn *conn = id->context;
 
@@ -130,8 +126,7 @@ struct hostile_conn *hostile_conn(void)
 	init_completion(&conn->done);
 	init_completion(&conn->recv_done);
 	conn->buf = kzalloc(HOSTILE_BUF, GFP_KERNEL);
-	conn->id = rdma_create_id(&init_net, hostile_conn_handler, conn,
-				  RDMA_PS_TCP, IB_QPT_RC);
+	conn->id = rdma_create_id(&init_net, hostile_conn_handler, conn, RDMA_PS_TCP, IB_QPT_RC);
 	if (conn->buf && !IS_ERR(conn->id))
 		return conn;
 	if (!IS_ERR(conn->id))
@@ -161,8 +156,7 @@ void hostile_conn_close(struct hostile_conn *conn)
 	hostile_conn_end_id(conn->id);
 	hostile_conn_end_id(conn->child);
 	if (conn->dma)
-		ib_dma_unmap_single(conn->pd->device, conn->dma, HOSTILE_BUF,
-				    DMA_BIDIRECTIONAL);
+		ib_dma_unmap_single(conn->pd->device, conn->dma, HOSTILE_BUF, DMA_BIDIRECTIONAL);
 	if (!IS_ERR_OR_NULL(conn->cq))
 		ib_free_cq(conn->cq);
 	if (!IS_ERR_OR_NULL(conn->pd))
@@ -176,8 +170,7 @@ int hostile_conn_sockaddr(struct sockaddr_storage *addr, int offset)
 	char port[8];
 
 	snprintf(port, sizeof(port), "%d", hostile_service(offset));
-	return inet_pton_with_scope(&init_net, AF_UNSPEC, hostile_node(offset), port,
-				    addr);
+	return inet_pton_with_scope(&init_net, AF_UNSPEC, hostile_node(offset), port, addr);
 }
 
 const struct hostile_news *hostile_conn_next(struct hostile_conn *conn)
@@ -196,8 +189,7 @@ hostile_conn_await(struct hostile_conn *conn, enum rdma_cm_event_type want)
 
 	if (event && event->event == want)
 		return event;
-	hostile_say("no event, waited for \"%s\"%s%s", rdma_event_msg(want),
-		    event ? ", got " : "",
+	hostile_say("no event, waited for \"%s\"%s%s", rdma_event_msg(want), event ? ", got " : "",
 		    event ? rdma_event_msg(event->event) : "");
 	return NULL;
 }
@@ -209,8 +201,7 @@ int hostile_conn_resolve(struct hostile_conn *conn, int offset)
 
 	ret = hostile_conn_sockaddr(&to, offset);
 	if (!ret)
-		ret = rdma_resolve_addr(conn->id, NULL, (struct sockaddr *)&to,
-					HOSTILE_RESOLVE_MS);
+		ret = rdma_resolve_addr(conn->id, NULL, (struct sockaddr *)&to, HOSTILE_RESOLVE_MS);
 	if (ret)
 		return ret;
 	if (!hostile_conn_await(conn, RDMA_CM_EVENT_ADDR_RESOLVED))
@@ -242,8 +233,7 @@ int hostile_conn_open_qp(struct hostile_conn *conn, struct rdma_cm_id *id)
 	conn->cq = ib_alloc_cq(id->device, conn, 16, 0, IB_POLL_WORKQUEUE);
 	if (IS_ERR(conn->cq))
 		return PTR_ERR(conn->cq);
-	conn->dma = ib_dma_map_single(id->device, conn->buf, HOSTILE_BUF,
-				      DMA_BIDIRECTIONAL);
+	conn->dma = ib_dma_map_single(id->device, conn->buf, HOSTILE_BUF, DMA_BIDIRECTIONAL);
 	attr.send_cq = conn->cq;
 	attr.recv_cq = conn->cq;
 	ret = rdma_create_qp(id, conn->pd, &attr);
@@ -276,8 +266,7 @@ int hostile_conn_listen(struct hostile_conn *conn, int offset)
 
 static void hostile_conn_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct hostile_conn *conn = container_of(wc->wr_cqe,
-						 struct hostile_conn, cqe);
+	struct hostile_conn *conn = container_of(wc->wr_cqe, struct hostile_conn, cqe);
 
 	conn->status = wc->status;
 	complete(&conn->done);
@@ -285,8 +274,7 @@ static void hostile_conn_done(struct ib_cq *cq, struct ib_wc *wc)
 
 static void hostile_conn_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct hostile_conn *conn = container_of(wc->wr_cqe,
-						 struct hostile_conn, recv_cqe);
+	struct hostile_conn *conn = container_of(wc->wr_cqe, struct hostile_conn, recv_cqe);
 
 	conn->recv_status = wc->status;
 	conn->recv_len = wc->byte_len;
@@ -312,8 +300,7 @@ int hostile_conn_recv(struct hostile_conn *conn, u32 len)
 }
 
 /* Post and wait; who may not post is in the state that flushes */
-static enum ib_wc_status hostile_conn_do(struct hostile_conn *conn,
-					 struct ib_send_wr *wr, u32 len)
+static enum ib_wc_status hostile_conn_do(struct hostile_conn *conn, struct ib_send_wr *wr, u32 len)
 {
 	unsigned long patience = msecs_to_jiffies(HOSTILE_PATIENCE_MS);
 
@@ -341,9 +328,8 @@ enum ib_wc_status hostile_conn_send(struct hostile_conn *conn, u32 len)
 	return hostile_conn_do(conn, &wr, len);
 }
 
-enum ib_wc_status hostile_conn_rma(struct hostile_conn *conn,
-				   enum ib_wr_opcode opcode, u64 addr, u64 key,
-				   u32 len)
+enum ib_wc_status hostile_conn_rma(struct hostile_conn *conn, enum ib_wr_opcode opcode, u64 addr,
+				   u64 key, u32 len)
 {
 	struct ib_rdma_wr wr = {
 		.wr.opcode	= opcode,

@@ -131,8 +131,7 @@ static int flood_one(struct sockaddr_storage *to, int want)
 	struct rdma_cm_id *id;
 	int ret;
 
-	id = rdma_create_id(&init_net, flood_handler, NULL, RDMA_PS_TCP,
-			    IB_QPT_RC);
+	id = rdma_create_id(&init_net, flood_handler, NULL, RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return PTR_ERR(id);
 	flood.id[flood.nr_ids++] = id;
@@ -238,8 +237,7 @@ static int flood_silent_one(struct sockaddr_storage *to, int junk)
 	u8 bytes[64];
 	int ret;
 
-	ret = sock_create_kern(&init_net, to->ss_family, SOCK_STREAM,
-			       IPPROTO_TCP, &sock);
+	ret = sock_create_kern(&init_net, to->ss_family, SOCK_STREAM, IPPROTO_TCP, &sock);
 	if (ret)
 		return ret;
 	flood.silent[flood.nr_silent++] = sock;

@@ -145,9 +145,8 @@ const struct hostile_news *
 hostile_conn_await(struct hostile_conn *conn, enum rdma_cm_event_type want);
 int hostile_conn_recv(struct hostile_conn *conn, u32 len);
 enum ib_wc_status hostile_conn_send(struct hostile_conn *conn, u32 len);
-enum ib_wc_status hostile_conn_rma(struct hostile_conn *conn,
-				   enum ib_wr_opcode opcode, u64 addr, u64 key,
-				   u32 len);
+enum ib_wc_status hostile_conn_rma(struct hostile_conn *conn, enum ib_wr_opcode opcode, u64 addr,
+				   u64 key, u32 len);
 
 /* Steps: 0 or an error, after hostile_say() */
 
@@ -199,8 +198,7 @@ struct hostile_tally {
 
 /* FI_OPT_CONNECT_TIMEOUT; 0 leaves it as it is */
 int hostile_set_time(struct fid_ep *ep, int ms);
-int hostile_info(const char *node, int offset, u64 flags,
-		 struct fi_info **info);
+int hostile_info(const char *node, int offset, u64 flags, struct fi_info **info);
 void hostile_tally(struct hostile_tally *tally, const char *what, int err,
 		   int prov_errno, const char *text);
 void hostile_tally_say(const struct hostile_tally *tally);

@@ -424,8 +424,7 @@ static int inflight_step(const char *name)
 		if (!strcmp(name, inflight_steps[i].name))
 			break;
 	if (i == ARRAY_SIZE(inflight_steps)) {
-		pr_err("no such step: %s; steps: listen accept connect flow close\n",
-		       name);
+		pr_err("no such step: %s; steps: listen accept connect flow close\n", name);
 		return -EINVAL;
 	}
 	ret = mutex_lock_interruptible(&inflight_lock);
@@ -437,8 +436,7 @@ static int inflight_step(const char *name)
 	return ret > -FI_ERRNO_OFFSET ? ret : -EIO;
 }
 
-static ssize_t step_write(struct file *file, const char __user *ubuf,
-			  size_t len, loff_t *pos)
+static ssize_t step_write(struct file *file, const char __user *ubuf, size_t len, loff_t *pos)
 {
 	char word[16];
 	ssize_t n;
@@ -472,11 +470,9 @@ static int report_show(struct seq_file *m, void *v)
 	seq_printf(m, "over %llu\n", READ_ONCE(inflight.over));
 	seq_printf(m, "refused %llu\n", READ_ONCE(inflight.refused));
 	seq_printf(m, "outstanding %llu\n", READ_ONCE(inflight.outstanding));
-	seq_printf(m, "first_error_ms %llu\n",
-		   READ_ONCE(inflight.first_error_ms));
+	seq_printf(m, "first_error_ms %llu\n", READ_ONCE(inflight.first_error_ms));
 	seq_printf(m, "last_error_ms %llu\n", READ_ONCE(inflight.last_error_ms));
-	seq_printf(m, "error %d %s, prov_errno %d\n", error,
-		   error ? fi_strerror(error) : "none",
+	seq_printf(m, "error %d %s, prov_errno %d\n", error, error ? fi_strerror(error) : "none",
 		   READ_ONCE(inflight.prov_errno));
 	return 0;
 }
@@ -496,8 +492,7 @@ static int __init inflight_init(void)
 	unsigned int i;
 
 	if (ops < 2 || ops > 1024 || !size || size > 65536) {
-		pr_err("ops=%u size=%u: allowed are 2 to 1024 and 1 to 65536\n",
-		       ops, size);
+		pr_err("ops=%u size=%u: allowed are 2 to 1024 and 1 to 65536\n", ops, size);
 		return -EINVAL;
 	}
 	inflight.op = kcalloc(ops, sizeof(*inflight.op), GFP_KERNEL);

@@ -59,7 +59,6 @@ void hostile_tally_say(const struct hostile_tally *tally)
 		count = READ_ONCE(tally[i].count);
 		if (count)
 			hostile_say("%d %s: %s (%d), %s", count, tally[i].what,
-				    fi_strerror(tally[i].err), tally[i].err,
-				    tally[i].text);
+				    fi_strerror(tally[i].err), tally[i].err, tally[i].text);
 	}
 }

@@ -89,9 +89,8 @@ void hostile_say(const char *fmt, ...)
 
 	lockdep_assert_held(&hostile_lock);
 	va_start(args, fmt);
-	hostile_said_len += vscnprintf(hostile_said + hostile_said_len,
-				       HOSTILE_SAID - hostile_said_len, fmt,
-				       args);
+	hostile_said_len += vscnprintf(hostile_said + hostile_said_len, HOSTILE_SAID -
+				       hostile_said_len, fmt, args);
 	va_end(args);
 	hostile_said_len += scnprintf(hostile_said + hostile_said_len,
 				      HOSTILE_SAID - hostile_said_len, "\n");
@@ -166,15 +165,13 @@ static int hostile_run(const struct hostile_args *args)
 	hostile_said[0] = '\0';
 	ret = hostile_steps[i].run(args);
 	if (ret)
-		hostile_say("%s: %d %s", hostile_word(args, 0), ret,
-			    fi_strerror(-ret));
+		hostile_say("%s: %d %s", hostile_word(args, 0), ret, fi_strerror(-ret));
 	mutex_unlock(&hostile_lock);
 	/* write() knows only what errno.h knows */
 	return ret > -FI_ERRNO_OFFSET ? ret : -EIO;
 }
 
-static ssize_t step_write(struct file *file, const char __user *ubuf,
-			  size_t len, loff_t *pos)
+static ssize_t step_write(struct file *file, const char __user *ubuf, size_t len, loff_t *pos)
 {
 	struct hostile_args args = { };
 	char line[80], *rest, *word;

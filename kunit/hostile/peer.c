@@ -36,8 +36,7 @@ const struct hostile_kind *hostile_kind(const char *name)
 
 /* A connection as any peer would make it; the event that says how it went */
 static const struct hostile_news *
-hostile_peer_join(struct hostile_conn *conn, int offset, const u8 *data, u8 len,
-		  int *ret)
+hostile_peer_join(struct hostile_conn *conn, int offset, const u8 *data, u8 len, int *ret)
 {
 	*ret = hostile_conn_resolve(conn, offset);
 	if (!*ret)
@@ -128,12 +127,10 @@ int hostile_peer_seen(const struct hostile_args *args)
 	logged = READ_ONCE(hostile_peer->logged);
 	for (i = 0; i < logged; i++) {
 		event = &hostile_peer->log[i];
-		hostile_say("%s, status %d", rdma_event_msg(event->event),
-			    event->status);
+		hostile_say("%s, status %d", rdma_event_msg(event->event), event->status);
 	}
 	if (completion_done(&hostile_peer->recv_done))
-		hostile_say("receive: %s, %u bytes",
-			    ib_wc_status_msg(hostile_peer->recv_status),
+		hostile_say("receive: %s, %u bytes", ib_wc_status_msg(hostile_peer->recv_status),
 			    hostile_peer->recv_len);
 	return 0;
 }
@@ -145,8 +142,7 @@ int hostile_peer_half(const struct hostile_args *args)
 
 	ret = hostile_peer_begin();
 	if (!ret)
-		ret = hostile_conn_resolve(hostile_peer,
-					   hostile_number(args, 1, 0));
+		ret = hostile_conn_resolve(hostile_peer, hostile_number(args, 1, 0));
 	if (!ret)
 		ret = hostile_conn_ask(hostile_peer, NULL, 0);
 	if (ret)
@@ -184,8 +180,7 @@ static const struct hostile_deed {
 	  0, 64 },
 };
 
-static u64 hostile_deed_key(const struct hostile_offer *offer,
-			    enum hostile_key key)
+static u64 hostile_deed_key(const struct hostile_offer *offer, enum hostile_key key)
 {
 	switch (key) {
 	case HOSTILE_KEY_WRONG:
@@ -215,13 +210,11 @@ static bool hostile_deed_echoed(struct hostile_conn *conn)
  * How it ended.  Over iWARP a write is done when it is sent, and of a refusal nobody
  * hears but by the end of the connection.
  */
-static const char *hostile_deed_verdict(struct hostile_conn *conn,
-					enum ib_wc_status status)
+static const char *hostile_deed_verdict(struct hostile_conn *conn, enum ib_wc_status status)
 {
 	const struct hostile_news *event;
 
-	if (!hostile_is_iwarp(conn->id) ||
-	    (status == IB_WC_SUCCESS && hostile_deed_echoed(conn)))
+	if (!hostile_is_iwarp(conn->id) || (status == IB_WC_SUCCESS && hostile_deed_echoed(conn)))
 		return ib_wc_status_msg(status);
 	event = hostile_conn_next(conn);
 	return event ? rdma_event_msg(event->event) : "nothing";
@@ -246,8 +239,7 @@ static int hostile_peer_deed(int offset, const struct hostile_deed *deed)
 		goto close;
 	}
 	memcpy(&offer, event->data + 1, sizeof(offer));
-	addr = be64_to_cpu(deed->key == HOSTILE_KEY_READ_ONLY ?
-			   offer.read_only_addr : offer.addr);
+	addr = be64_to_cpu(deed->key == HOSTILE_KEY_READ_ONLY ? offer.read_only_addr : offer.addr);
 	status = hostile_conn_rma(conn, deed->opcode, addr + deed->offset,
 				  hostile_deed_key(&offer, deed->key), deed->len);
 	hostile_say("%s: %s", deed->name, hostile_deed_verdict(conn, status));
@@ -265,8 +257,7 @@ int hostile_peer_access(const struct hostile_args *args)
 	int ret = 0;
 
 	for (i = 0; i < ARRAY_SIZE(hostile_deeds) && !ret; i++)
-		ret = hostile_peer_deed(hostile_number(args, 1, 0),
-					&hostile_deeds[i]);
+		ret = hostile_peer_deed(hostile_number(args, 1, 0), &hostile_deeds[i]);
 	return ret;
 }
 
@@ -285,8 +276,7 @@ static void hostile_peer_size(struct hostile_conn *conn, u32 len)
 		hostile_say("%u bytes: %s, %u bytes back", len,
 			    ib_wc_status_msg(status), conn->recv_len);
 	else
-		hostile_say("%u bytes: %s, nothing back", len,
-			    ib_wc_status_msg(status));
+		hostile_say("%u bytes: %s, nothing back", len, ib_wc_status_msg(status));
 }
 
 int hostile_peer_sizes(const struct hostile_args *args)
@@ -297,8 +287,7 @@ int hostile_peer_sizes(const struct hostile_args *args)
 
 	if (!conn)
 		return -ENOMEM;
-	event = hostile_peer_join(conn, hostile_number(args, 1, 0), NULL, 0,
-				  &ret);
+	event = hostile_peer_join(conn, hostile_number(args, 1, 0), NULL, 0, &ret);
 	if (event && event->event == RDMA_CM_EVENT_ESTABLISHED) {
 		hostile_peer_size(conn, 0);
 		hostile_peer_size(conn, HOSTILE_MSG);

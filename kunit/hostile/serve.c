@@ -91,8 +91,7 @@ static struct hostile_server *server_open(const struct hostile_args *args)
 	return server && server->bed.fabric ? server : NULL;
 }
 
-static void server_conn_close(struct hostile_server *server,
-			      struct hostile_server_conn *conn)
+static void server_conn_close(struct hostile_server *server, struct hostile_server_conn *conn)
 {
 	int i;
 
@@ -134,8 +133,7 @@ static void server_conn_connected(struct hostile_server_conn *conn)
 	}
 }
 
-static int server_conn_open(struct hostile_server *server,
-			    struct hostile_server_conn *conn,
+static int server_conn_open(struct hostile_server *server, struct hostile_server_conn *conn,
 			    struct fi_info *info)
 {
 	struct tb_end end = { .eq = server->bed.eq, .tx = server->cq, .context = conn };
@@ -152,8 +150,7 @@ static int server_conn_open(struct hostile_server *server,
 	if (!ret)
 		ret = hostile_set_time(conn->ep, server->connect_ms);
 	if (!ret)
-		ret = fi_accept(conn->ep, &server->offer,
-				sizeof(server->offer));
+		ret = fi_accept(conn->ep, &server->offer, sizeof(server->offer));
 	return ret;
 }
 
@@ -188,8 +185,7 @@ static void server_event_error(struct hostile_server *server)
 	if (fi_eq_readerr(server->bed.eq, &error, 0) <= 0)
 		return;
 	hostile_tally(server->tally, "connection", error.err, error.prov_errno,
-		      fi_eq_strerror(server->bed.eq, error.prov_errno, NULL, NULL,
-				     0));
+		      fi_eq_strerror(server->bed.eq, error.prov_errno, NULL, NULL, 0));
 	conn = error.context;
 	if (conn)
 		conn->ended = true;
@@ -232,8 +228,7 @@ static bool server_event(struct hostile_server *server)
 }
 
 /* What has come goes back, and the buffer receives again when it has gone */
-static void server_echo(struct hostile_server *server,
-			const struct fi_cq_msg_entry *entry)
+static void server_echo(struct hostile_server *server, const struct fi_cq_msg_entry *entry)
 {
 	struct hostile_server_op *op = entry->op_context;
 
@@ -263,10 +258,9 @@ static bool server_completion(struct hostile_server *server)
 	}
 	if (ret != -FI_EAVAIL || fi_cq_readerr(server->cq, &error, 0) != 1)
 		return false;
-	hostile_tally(server->tally, error.flags & FI_RECV ? "receive" : "send",
-		      error.err, error.prov_errno,
-		      fi_cq_strerror(server->cq, error.prov_errno, NULL, NULL,
-				     0));
+	hostile_tally(server->tally, error.flags & FI_RECV ? "receive" : "send", error.err,
+		      error.prov_errno,
+		      fi_cq_strerror(server->cq, error.prov_errno, NULL, NULL, 0));
 	op = error.op_context;
 	op->conn->posted--;
 	return true;
@@ -283,9 +277,7 @@ static void server_reap(struct hostile_server *server)
 
 static void server_work(struct work_struct *work)
 {
-	struct hostile_server *server = container_of(work,
-						     struct hostile_server,
-						     work);
+	struct hostile_server *server = container_of(work, struct hostile_server, work);
 
 	do {
 		if (READ_ONCE(server->stopping))
@@ -336,9 +328,8 @@ static int server_register(struct hostile_server *server)
 		return ret;
 	server->offer.read_only_addr = cpu_to_be64((uintptr_t)half);
 	server->offer.read_only_key = cpu_to_be64(fi_mr_key(server->read_only));
-	ret = fi_mr_reg(server->bed.domain, server->region, HOSTILE_REGION,
-			FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &server->mr,
-			NULL);
+	ret = fi_mr_reg(server->bed.domain, server->region, HOSTILE_REGION, FI_REMOTE_READ |
+			FI_REMOTE_WRITE, 0, 0, 0, &server->mr, NULL);
 	if (ret)
 		return ret;
 	server->offer.addr = cpu_to_be64((uintptr_t)server->region);
@@ -364,8 +355,7 @@ static int server_start(struct hostile_server *server, int n, size_t eq_size)
 	ret = hostile_info(hostile_node(n), n, FI_SOURCE, &server->info);
 	if (ret)
 		return ret;
-	cq_attr.size = HOSTILE_CONNS * (server->info->tx_attr->size +
-					server->info->rx_attr->size);
+	cq_attr.size = HOSTILE_CONNS * (server->info->tx_attr->size + server->info->rx_attr->size);
 	ret = tb_open(&server->bed, server->info, &eq_attr, server);
 	if (!ret)
 		ret = fi_cq_open(server->bed.domain, &cq_attr, &server->cq, server);
@@ -384,8 +374,7 @@ int hostile_serve(const struct hostile_args *args)
 	INIT_LIST_HEAD(&server->conns);
 	server->accept = !strcmp(hostile_word(args, 2), "accept");
 	server->connect_ms = hostile_number(args, 4, 0);
-	return server_start(server, server - servers,
-			    hostile_number(args, 3, 0));
+	return server_start(server, server - servers, hostile_number(args, 3, 0));
 }
 
 static void server_say_lengths(struct hostile_server *server)
@@ -394,8 +383,7 @@ static void server_say_lengths(struct hostile_server *server)
 	int i, n = 0;
 
 	for (i = 0; i < min(server->requests, HOSTILE_LENGTHS); i++)
-		n += scnprintf(text + n, sizeof(text) - n, " %u",
-			       server->length[i]);
+		n += scnprintf(text + n, sizeof(text) - n, " %u", server->length[i]);
 	hostile_say("lengths%s", text);
 }
 

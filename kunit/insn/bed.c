@@ -12,8 +12,7 @@
 #include "insn.h"
 
 /* kOFI's callbacks do what those of the baseline do */
-static void insn_kofi_done(struct fi_done *done,
-			   const struct fi_done_entry *entry)
+static void insn_kofi_done(struct fi_done *done, const struct fi_done_entry *entry)
 {
 	struct insn_req *req = container_of(done, struct insn_req, done);
 
@@ -64,14 +63,12 @@ static int insn_kofi_open(struct insn_bed *bed)
 
 	for (i = 0; i < INSN_BATCH; i++)
 		k->reqs[i].done.done = insn_kofi_done;
-	ret = perf_fabric_open(&k->f, &way, FAKEHCA_ADDR, depth,
-			       FI_MSG | FI_RMA);
+	ret = perf_fabric_open(&k->f, &way, FAKEHCA_ADDR, depth, FI_MSG | FI_RMA);
 	if (!ret)
 		ret = insn_kofi_cq(k);
 	if (!ret)
-		ret = fi_mr_reg(k->f.domain, bed->buf, INSN_LEN, FI_SEND |
-				FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ |
-				FI_REMOTE_WRITE, 0, 0, 0, &k->mr, NULL);
+		ret = fi_mr_reg(k->f.domain, bed->buf, INSN_LEN, FI_SEND | FI_RECV | FI_READ |
+				FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &k->mr, NULL);
 	if (ret)
 		return ret;
 	k->desc = fi_mr_desc(k->mr);
@@ -99,9 +96,8 @@ static int insn_raw_cq(struct insn_raw *r)
 {
 	struct ib_cq *cq;
 
-	cq = ib_alloc_cq_any(r->cm.pd->device, r, 4 * INSN_DEPTH,
-			     r->kind == INSN_POLL ? IB_POLL_DIRECT :
-						    IB_POLL_SOFTIRQ);
+	cq = ib_alloc_cq_any(r->cm.pd->device, r, 4 * INSN_DEPTH, r->kind == INSN_POLL ?
+			     IB_POLL_DIRECT : IB_POLL_SOFTIRQ);
 	if (IS_ERR(cq))
 		return PTR_ERR(cq);
 	r->cq = cq;
@@ -120,8 +116,7 @@ static int insn_raw_open(struct insn_bed *bed)
 		ret = insn_raw_cq(r);
 	if (ret)
 		return ret;
-	r->dma = ib_dma_map_single(r->cm.pd->device, bed->buf, INSN_LEN,
-				   DMA_BIDIRECTIONAL);
+	r->dma = ib_dma_map_single(r->cm.pd->device, bed->buf, INSN_LEN, DMA_BIDIRECTIONAL);
 	if (ib_dma_mapping_error(r->cm.pd->device, r->dma)) {
 		r->dma = 0;
 		return -ENOMEM;
@@ -136,8 +131,7 @@ static void insn_raw_close(struct insn_raw *r)
 {
 	perf_raw_disconnect(&r->link);
 	if (r->dma)
-		ib_dma_unmap_single(r->cm.pd->device, r->dma, INSN_LEN,
-				    DMA_BIDIRECTIONAL);
+		ib_dma_unmap_single(r->cm.pd->device, r->dma, INSN_LEN, DMA_BIDIRECTIONAL);
 	if (r->cq)
 		ib_free_cq(r->cq);
 	perf_raw_cm_close(&r->cm);

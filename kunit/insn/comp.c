@@ -43,8 +43,7 @@ static void insn_raw_unmap_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct insn_req *req = container_of(wc->wr_cqe, struct insn_req, cqe);
 	struct insn_raw *r = cq->cq_context;
 
-	ib_dma_unmap_single(r->cm.pd->device, req->dma, INSN_LONG,
-			    DMA_TO_DEVICE);
+	ib_dma_unmap_single(r->cm.pd->device, req->dma, INSN_LONG, DMA_TO_DEVICE);
 	req->dma = 0;
 	req->len = wc->byte_len;
 }
@@ -160,8 +159,7 @@ static s64 insn_raw_sread(struct insn_bed *bed, int op)
 		return -EIO;
 	start = insn_begin();
 	insn_tell(r->cq);
-	left = wait_for_completion_timeout(&r->arrived,
-					   msecs_to_jiffies(PERF_PATIENCE_MS));
+	left = wait_for_completion_timeout(&r->arrived, msecs_to_jiffies(PERF_PATIENCE_MS));
 	while ((req = r->list)) {
 		r->list = req->next;
 		n++;

@@ -103,8 +103,7 @@ static int insn_calibrate(void)
 	return abs(thousand - empty - 2000) <= 8 ? 0 : -ENODEV;
 }
 
-static int insn_add(const struct insn_case *c, const char *side,
-		    unsigned int round, s64 count)
+static int insn_add(const struct insn_case *c, const char *side, unsigned int round, s64 count)
 {
 	if (count < 0) {
 		pr_err("%s, %s: error %lld\n", c->key, side, count);
@@ -134,15 +133,13 @@ static int insn_run_case(struct insn_bed *bed, const struct insn_case *c)
 	return ret;
 }
 
-static int insn_run_cases(struct insn_bed *bed, const struct insn_case *cases,
-			  unsigned int count)
+static int insn_run_cases(struct insn_bed *bed, const struct insn_case *cases, unsigned int count)
 {
 	unsigned int i;
 	int ret = 0;
 
 	for (i = 0; i < count && !ret; i++)
-		if (cases[i].kind == bed->kofi.kind &&
-		    (!*only || !strcmp(only, cases[i].key)))
+		if (cases[i].kind == bed->kofi.kind && (!*only || !strcmp(only, cases[i].key)))
 			ret = insn_run_case(bed, &cases[i]);
 	return ret;
 }
@@ -216,8 +213,7 @@ static int __init insn_init(void)
 {
 	int ret;
 
-	insn_samples = kvcalloc(INSN_SAMPLES, sizeof(*insn_samples),
-				GFP_KERNEL);
+	insn_samples = kvcalloc(INSN_SAMPLES, sizeof(*insn_samples), GFP_KERNEL);
 	if (!insn_samples)
 		return -ENOMEM;
 	ret = rounds ? insn_calibrate() : 0;

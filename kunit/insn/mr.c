@@ -30,9 +30,8 @@ static s64 insn_kofi_persistent(struct insn_bed *bed, int unused)
 	fakehca_quick(bed->hca, false);
 	start = insn_begin();
 	for (i = 0; i < INSN_BATCH && !ret; i++) {
-		ret = fi_mr_reg(k->f.domain, bed->page, PAGE_SIZE,
-				FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &mr,
-				NULL);
+		ret = fi_mr_reg(k->f.domain, bed->page, PAGE_SIZE, FI_REMOTE_READ | FI_REMOTE_WRITE,
+				0, 0, 0, &mr, NULL);
 		if (!ret)
 			ret = fi_close(&mr->fid);
 	}
@@ -127,8 +126,7 @@ static s64 insn_raw_persistent(struct insn_bed *bed, int unused)
 	return ret ? : (s64)(stop - start) - insn_overhead;
 }
 
-static noinline int insn_kofi_begin(struct insn_kofi *k, struct fid_mr *mr,
-				    void *page)
+static noinline int insn_kofi_begin(struct insn_kofi *k, struct fid_mr *mr, void *page)
 {
 	struct kvec iov = { page, PAGE_SIZE };
 	struct fi_mr_attr attr = {
@@ -211,9 +209,8 @@ static s64 insn_kofi_single(struct insn_bed *bed, int unused)
 	return count;
 }
 
-static noinline int insn_raw_begin(struct insn_raw *r, struct ib_mr *mr,
-				   struct ib_reg_wr *reg, struct scatterlist *sg,
-				   void *page)
+static noinline int insn_raw_begin(struct insn_raw *r, struct ib_mr *mr, struct ib_reg_wr *reg,
+				   struct scatterlist *sg, void *page)
 {
 	struct ib_sge sge = {
 		.addr	= r->dma,

@@ -21,26 +21,22 @@ static void *insn_context(struct insn_kofi *k, struct insn_req *req)
 
 static noinline int kofi_send(struct insn_kofi *k, struct insn_req *req)
 {
-	return fi_send(k->link.a, k->buf, INSN_LEN, k->desc, 0,
-		       insn_context(k, req));
+	return fi_send(k->link.a, k->buf, INSN_LEN, k->desc, 0, insn_context(k, req));
 }
 
 static noinline int kofi_send_map(struct insn_kofi *k, struct insn_req *req)
 {
-	return fi_send(k->link.a, k->buf, INSN_LEN, NULL, 0,
-		       insn_context(k, req));
+	return fi_send(k->link.a, k->buf, INSN_LEN, NULL, 0, insn_context(k, req));
 }
 
 static noinline int kofi_long_map(struct insn_kofi *k, struct insn_req *req)
 {
-	return fi_send(k->link.a, k->buf, INSN_LONG, NULL, 0,
-		       insn_context(k, req));
+	return fi_send(k->link.a, k->buf, INSN_LONG, NULL, 0, insn_context(k, req));
 }
 
 static noinline int kofi_recv(struct insn_kofi *k, struct insn_req *req)
 {
-	return fi_recv(k->link.a, k->buf, INSN_LEN, k->desc, 0,
-		       insn_context(k, req));
+	return fi_recv(k->link.a, k->buf, INSN_LEN, k->desc, 0, insn_context(k, req));
 }
 
 static noinline int kofi_write(struct insn_kofi *k, struct insn_req *req)
@@ -102,8 +98,7 @@ static noinline int raw_send(struct insn_raw *r, struct insn_req *req)
 	return ib_post_send(r->qp, &wr, NULL);
 }
 
-static __always_inline int raw_map_len(struct insn_raw *r, struct insn_req *req,
-				       u32 len)
+static __always_inline int raw_map_len(struct insn_raw *r, struct insn_req *req, u32 len)
 {
 	struct ib_device *ibdev = r->cm.pd->device;
 	struct ib_sge sge = {
@@ -240,8 +235,7 @@ static void insn_raw_unmap(struct insn_raw *r, u32 len)
 
 	for (i = 0; i < INSN_BATCH; i++) {
 		if (r->reqs[i].dma)
-			ib_dma_unmap_single(r->cm.pd->device, r->reqs[i].dma,
-					    len, DMA_TO_DEVICE);
+			ib_dma_unmap_single(r->cm.pd->device, r->reqs[i].dma, len, DMA_TO_DEVICE);
 		r->reqs[i].dma = 0;
 	}
 }

@@ -21,12 +21,10 @@ static u64 lr_mix(u64 value)
 
 static u64 lr_key(const struct lr_link *link, u64 stuff, u64 number)
 {
-	return lr_mix(lr_mix(lr_mix(link->hello.seed + stuff) +
-			     link->hello.conn) + number);
+	return lr_mix(lr_mix(lr_mix(link->hello.seed + stuff) + link->hello.conn) + number);
 }
 
-void lr_fill(const struct lr_link *link, enum lr_stuff stuff, u64 number,
-	     u8 *buf, size_t len)
+void lr_fill(const struct lr_link *link, enum lr_stuff stuff, u64 number, u8 *buf, size_t len)
 {
 	u64 word = lr_key(link, stuff, number);
 	size_t at;
@@ -63,8 +61,7 @@ static u32 lr_draw_len(struct rnd_state *rnd, u32 min, u32 max)
 }
 
 /* A kind that the connection has, with a place left */
-static enum lr_kind lr_draw_kind(struct rnd_state *rnd, u32 caps, u32 writes,
-				 u32 reads)
+static enum lr_kind lr_draw_kind(struct rnd_state *rnd, u32 caps, u32 writes, u32 reads)
 {
 	enum lr_kind kind = prandom_u32_state(rnd) % LR_KINDS;
 
@@ -97,8 +94,7 @@ static void lr_draw_step(struct rnd_state *rnd, const struct lr_link *link,
 		step->len = prandom_u32_state(rnd) % 1000;
 		break;
 	default:
-		step->len = lr_draw_len(rnd, sizeof(struct lr_msg),
-					link->hello.size);
+		step->len = lr_draw_len(rnd, sizeof(struct lr_msg), link->hello.size);
 	}
 }
 
@@ -115,6 +111,5 @@ void lr_plan(const struct lr_link *link, struct lr_plan *plan)
 		lr_draw_step(&rnd, link, &plan->steps[i], &writes, &reads);
 	plan->nr_answers = 1 + prandom_u32_state(&rnd) % LR_ANSWERS;
 	for (i = 0; i < plan->nr_answers; i++)
-		plan->answers[i] = lr_draw_len(&rnd, sizeof(struct lr_msg),
-					       link->hello.size);
+		plan->answers[i] = lr_draw_len(&rnd, sizeof(struct lr_msg), link->hello.size);
 }

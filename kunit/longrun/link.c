@@ -57,8 +57,7 @@ int lr_link_alloc(struct lr_link *link)
 	init_waitqueue_head(&link->wait);
 	link->memory = (void *)__get_free_pages(GFP_KERNEL | __GFP_ZERO,
 						get_order(sizeof(*link->memory)));
-	link->results = kcalloc(LR_STEPS, 2 * sizeof(*link->results),
-				GFP_KERNEL);
+	link->results = kcalloc(LR_STEPS, 2 * sizeof(*link->results), GFP_KERNEL);
 	link->reads = kvcalloc(LR_SLOTS, LR_SLOT, GFP_KERNEL);
 	if (!link->memory || !link->results || !link->reads)
 		return -ENOMEM;
@@ -155,8 +154,7 @@ int lr_recv_all(struct lr_link *link)
 }
 
 /* Waits for an event; its data go to @data, which may be NULL */
-static int lr_event(struct lr_link *link, u32 want, unsigned int ms, void *data,
-		    size_t len)
+static int lr_event(struct lr_link *link, u32 want, unsigned int ms, void *data, size_t len)
 {
 	unsigned long until = jiffies + msecs_to_jiffies(ms);
 	struct fi_eq_err_entry error = {};
@@ -167,14 +165,12 @@ static int lr_event(struct lr_link *link, u32 want, unsigned int ms, void *data,
 	do {
 		if (lr_stopped())
 			return -EINTR;
-		ret = fi_eq_sread(link->eq, &got, &event, sizeof(event),
-				  LR_NAP_MS, 0);
+		ret = fi_eq_sread(link->eq, &got, &event, sizeof(event), LR_NAP_MS, 0);
 	} while (ret == -EAGAIN && time_before(jiffies, until));
 	if (ret == -EAGAIN)
 		return -ETIMEDOUT;
 	if (ret == -FI_EAVAIL && fi_eq_readerr(link->eq, &error, 0) > 0)
-		return lr_trouble(link, "see the event", -error.err,
-				  error.prov_errno);
+		return lr_trouble(link, "see the event", -error.err, error.prov_errno);
 	if (ret < 0 || got != want)
 		return lr_trouble(link, "read the right event", ret, got);
 	if (data)
@@ -211,8 +207,7 @@ int lr_link_connect(struct lr_link *link)
 	ret = fi_connect(link->ep, NULL, &link->hello, sizeof(link->hello));
 	if (ret)
 		return lr_trouble(link, "connect", ret, 0);
-	ret = lr_event(link, FI_CONNECTED, lr_patience_ms, &link->welcome,
-		       sizeof(link->welcome));
+	ret = lr_event(link, FI_CONNECTED, lr_patience_ms, &link->welcome, sizeof(link->welcome));
 	if (ret)
 		return lr_trouble(link, "wait for the connection", ret, 0);
 	lr_stands(link);
@@ -224,9 +219,8 @@ int lr_expose(struct lr_link *link)
 	int ret;
 
 	memset(link->memory, 0, sizeof(*link->memory));
-	ret = fi_mr_reg(lr_bed.domain, link->memory, sizeof(*link->memory),
-			FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &link->mr,
-			NULL);
+	ret = fi_mr_reg(lr_bed.domain, link->memory, sizeof(*link->memory), FI_REMOTE_READ |
+			FI_REMOTE_WRITE, 0, 0, 0, &link->mr, NULL);
 	if (ret)
 		return lr_trouble(link, "register memory", ret, 0);
 	link->welcome = (struct lr_welcome) {
@@ -263,8 +257,7 @@ static bool lr_is_rx(const struct lr_link *link, const struct lr_op *op)
 }
 
 /* An operation has ended; what has arrived waits until it is looked at */
-static void lr_ended(struct lr_link *link,
-		     const struct fi_cq_data_entry *entry, bool well)
+static void lr_ended(struct lr_link *link, const struct fi_cq_data_entry *entry, bool well)
 {
 	struct lr_op *op = entry->op_context;
 	struct lr_arrival *arrival;
@@ -351,8 +344,7 @@ int lr_take(struct lr_link *link)
 	int ret = lr_take_any(link, &prov_errno);
 
 	if (ret && ret != -EAGAIN)
-		return lr_trouble(link, "complete an operation", ret,
-				  prov_errno);
+		return lr_trouble(link, "complete an operation", ret, prov_errno);
 	return ret;
 }
 
@@ -422,10 +414,8 @@ int lr_settle_last(struct lr_link *link, bool server)
 		if (ret == -ECANCELED || ret == -ETIMEDOUT ||
 		    (lr_rdm && (ret == -ECONNRESET || ret == -ECONNREFUSED)))
 			link->cut = true;
-		else if (ret && (ret != -EAGAIN || lr_stopped() ||
-				 time_after(jiffies, until)))
-			return lr_trouble(link, "complete the last operation",
-					  ret, prov_errno);
+		else if (ret && (ret != -EAGAIN || lr_stopped() || time_after(jiffies, until)))
+			return lr_trouble(link, "complete the last operation", ret, prov_errno);
 	}
 	return 0;
 }

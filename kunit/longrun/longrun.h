@@ -265,8 +265,7 @@ void lr_ask(struct lr_link *link, struct fi_info *info);
 void lr_count(enum lr_figure figure);
 void lr_add(enum lr_figure figure, u64 value);
 void lr_corrupted(struct lr_link *link, const char *what, u64 got, u64 want);
-int lr_trouble(struct lr_link *link, const char *what, long err,
-	       int prov_errno);
+int lr_trouble(struct lr_link *link, const char *what, long err, int prov_errno);
 
 /* link.c */
 int lr_link_alloc(struct lr_link *link);
@@ -304,8 +303,7 @@ int lr_rdm_listen_on(void *unused);
 
 /* data.c */
 void lr_plan(const struct lr_link *link, struct lr_plan *plan);
-void lr_fill(const struct lr_link *link, enum lr_stuff stuff, u64 number,
-	     u8 *buf, size_t len);
+void lr_fill(const struct lr_link *link, enum lr_stuff stuff, u64 number, u8 *buf, size_t len);
 size_t lr_intact(const struct lr_link *link, enum lr_stuff stuff, u64 number,
 		 const u8 *buf, size_t len);
 

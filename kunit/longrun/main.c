@@ -351,8 +351,7 @@ static int lr_serve(void *data)
 	struct lr_link *link = data;
 
 	while (!kthread_should_stop()) {
-		wait_event_idle(link->wait,
-				lr_is_asked(link) || kthread_should_stop());
+		wait_event_idle(link->wait, lr_is_asked(link) || kthread_should_stop());
 		if (lr_is_asked(link))
 			lr_server_once(link);
 	}
@@ -412,8 +411,7 @@ static int lr_listen_on(void *unused)
 	u32 type;
 
 	while (!kthread_should_stop()) {
-		ret = fi_eq_sread(lr_bed.eq, &type, &event, sizeof(event),
-				  LR_NAP_MS, 0);
+		ret = fi_eq_sread(lr_bed.eq, &type, &event, sizeof(event), LR_NAP_MS, 0);
 		if (ret > 0 && type == FI_CONNREQ)
 			lr_hand_over(event.cm.info, event.cm.data);
 		else if (ret != -EAGAIN)
@@ -457,9 +455,8 @@ static int lr_tasks_start(void)
 	int ret = 0;
 
 	for (i = 0; i < links && !ret; i++)
-		ret = lr_task_start(&lr_tasks[i],
-				    lr_server ? lr_serve : lr_client,
-				    &lr_links[i], "kofi_longrun");
+		ret = lr_task_start(&lr_tasks[i], lr_server ? lr_serve : lr_client, &lr_links[i],
+				    "kofi_longrun");
 	return ret;
 }
 
@@ -520,8 +517,7 @@ static int lr_command(const char *word)
 	return lr_command_run(connects, seconds);
 }
 
-static ssize_t command_write(struct file *file, const char __user *ubuf,
-			     size_t len, loff_t *pos)
+static ssize_t command_write(struct file *file, const char __user *ubuf, size_t len, loff_t *pos)
 {
 	char word[64] = {};
 	int ret;
@@ -552,13 +548,10 @@ static int report_show(struct seq_file *m, void *v)
 	seq_printf(m, "open %d\n", atomic_read(&lr_open_now));
 	seq_printf(m, "slowest_ms %d\n", atomic_read(&lr_slowest_ms));
 	for (i = 0; i < LR_FIGURES; i++)
-		seq_printf(m, "%s %lld\n", lr_names[i],
-			   (s64)atomic64_read(&lr_figures[i]));
-	seq_printf(m, "corruption %lld %s\n",
-		   (s64)atomic64_read(&lr_figures[LR_CORRUPTED]),
+		seq_printf(m, "%s %lld\n", lr_names[i], (s64)atomic64_read(&lr_figures[i]));
+	seq_printf(m, "corruption %lld %s\n", (s64)atomic64_read(&lr_figures[LR_CORRUPTED]),
 		   lr_corrupted_text);
-	seq_printf(m, "trouble %d %s\n", atomic_read(&lr_troubles),
-		   lr_trouble_text);
+	seq_printf(m, "trouble %d %s\n", atomic_read(&lr_troubles), lr_trouble_text);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(report);
@@ -624,9 +617,8 @@ static int __init longrun_init(void)
 
 	lr_server = !strcmp(role, "server");
 	lr_rdm = !strcmp(ep, "rdm");
-	if ((!lr_server && strcmp(role, "client")) || !links ||
-	    links > LR_LINKS_MAX || lr_size < sizeof(struct lr_msg) ||
-	    lr_size > LR_SIZE_MAX)
+	if ((!lr_server && strcmp(role, "client")) || !links || links > LR_LINKS_MAX ||
+	    lr_size < sizeof(struct lr_msg) || lr_size > LR_SIZE_MAX)
 		return -EINVAL;
 	ret = lr_up();
 	if (ret) {

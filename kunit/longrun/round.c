@@ -24,8 +24,7 @@ static u64 lr_slot_number(const struct lr_link *link, u32 slot)
 }
 
 /* Length and flags are what both sides know; the rest is checked against the seed */
-static void lr_msg_fill(struct lr_link *link, enum lr_stuff stuff, u8 *buf,
-			u32 len, u32 flags)
+static void lr_msg_fill(struct lr_link *link, enum lr_stuff stuff, u8 *buf, u32 len, u32 flags)
 {
 	struct lr_msg msg = {
 		.conn	= link->hello.conn,
@@ -62,8 +61,7 @@ static int lr_sent(struct lr_link *link, struct lr_op *op, u32 len, int ret)
 	return 0;
 }
 
-static int lr_send(struct lr_link *link, enum lr_stuff stuff, u32 len,
-		   u32 flags)
+static int lr_send(struct lr_link *link, enum lr_stuff stuff, u32 len, u32 flags)
 {
 	struct lr_op *op = lr_tx(link);
 	int ret;
@@ -72,8 +70,7 @@ static int lr_send(struct lr_link *link, enum lr_stuff stuff, u32 len,
 		return -EIO;
 	lr_msg_fill(link, stuff, op->buf, len, flags);
 	ret = lr_sent(link, op, len,
-		      lr_post(link, fi_send(link->ep, op->buf, len, NULL,
-					    link->peer, op)));
+		      lr_post(link, fi_send(link->ep, op->buf, len, NULL, link->peer, op)));
 	if (ret)
 		return ret;
 	link->sent++;
@@ -109,23 +106,20 @@ static u64 lr_remote(struct lr_link *link, size_t offset)
 
 static int lr_write(struct lr_link *link, const struct lr_step *step)
 {
-	u64 to = lr_remote(link, offsetof(struct lr_memory, written) +
-			   step->slot * LR_SLOT);
+	u64 to = lr_remote(link, offsetof(struct lr_memory, written) + step->slot * LR_SLOT);
 	u64 key = link->welcome.key;
 	struct lr_op *op = lr_tx(link);
 	int ret;
 
 	if (!op)
 		return -EIO;
-	lr_fill(link, LR_OF_WRITE, lr_slot_number(link, step->slot), op->buf,
-		step->len);
+	lr_fill(link, LR_OF_WRITE, lr_slot_number(link, step->slot), op->buf, step->len);
 	if (step->kind == LR_WRITE)
 		ret = lr_post(link, fi_write(link->ep, op->buf, step->len, NULL,
 					     link->peer, to, key, op));
 	else
-		ret = lr_post(link, fi_writedata(link->ep, op->buf, step->len,
-						 NULL, (u32)link->sent, link->peer,
-						 to, key, op));
+		ret = lr_post(link, fi_writedata(link->ep, op->buf, step->len, NULL,
+						 (u32)link->sent, link->peer, to, key, op));
 	ret = lr_sent(link, op, step->len, ret);
 	if (ret)
 		return ret;
@@ -145,8 +139,7 @@ static u8 *lr_read_to(struct lr_link *link, const struct lr_step *step)
 
 static int lr_read(struct lr_link *link, const struct lr_step *step)
 {
-	u64 from = lr_remote(link, offsetof(struct lr_memory, read) +
-			     step->slot * LR_SLOT);
+	u64 from = lr_remote(link, offsetof(struct lr_memory, read) + step->slot * LR_SLOT);
 	u8 *to = lr_read_to(link, step);
 	struct lr_op *op = lr_tx(link);
 
@@ -203,17 +196,15 @@ static int lr_do(struct lr_link *link, const struct lr_step *step, u32 nr)
 	}
 }
 
-static void lr_expect(struct lr_link *link, bool as_it_should, const char *what,
-		      u64 got, u64 want)
+static void lr_expect(struct lr_link *link, bool as_it_should, const char *what, u64 got, u64 want)
 {
 	if (!as_it_should)
 		lr_corrupted(link, what, got, want);
 }
 
 /* What is told is where the first word is that differs */
-static void lr_expect_bytes(struct lr_link *link, enum lr_stuff stuff,
-			    u64 number, const char *what, const u8 *buf,
-			    size_t len)
+static void lr_expect_bytes(struct lr_link *link, enum lr_stuff stuff, u64 number, const char *what,
+			    const u8 *buf, size_t len)
 {
 	size_t at = lr_intact(link, stuff, number, buf, len);
 
@@ -273,8 +264,7 @@ static void lr_check_msg(struct lr_link *link, enum lr_stuff stuff,
 }
 
 /* The next message, which has to be one of @len bytes; its flags go to @flags */
-static int lr_await_msg(struct lr_link *link, enum lr_stuff stuff, u32 len,
-			u32 *flags)
+static int lr_await_msg(struct lr_link *link, enum lr_stuff stuff, u32 len, u32 *flags)
 {
 	struct lr_arrival arrival;
 	struct lr_msg msg;
@@ -318,8 +308,7 @@ static int lr_await_data(struct lr_link *link)
 	return 0;
 }
 
-static int lr_client_part(struct lr_link *link, const struct lr_plan *plan,
-			  bool final)
+static int lr_client_part(struct lr_link *link, const struct lr_plan *plan, bool final)
 {
 	int ret = 0;
 	u32 i;
@@ -331,8 +320,7 @@ static int lr_client_part(struct lr_link *link, const struct lr_plan *plan,
 	if (ret)
 		return ret;
 	lr_check_results(link, plan);
-	return lr_send(link, LR_OF_MSG, sizeof(struct lr_msg),
-		       LR_END | (final ? LR_FINAL : 0));
+	return lr_send(link, LR_OF_MSG, sizeof(struct lr_msg), LR_END | (final ? LR_FINAL : 0));
 }
 
 int lr_client_round(struct lr_link *link, bool final)
@@ -391,8 +379,7 @@ static void lr_check_memory(struct lr_link *link, const struct lr_plan *plan)
 			lr_count(LR_SUMMED);
 		}
 	}
-	lr_expect(link, link->memory->sum == link->sum, "sum",
-		  link->memory->sum, link->sum);
+	lr_expect(link, link->memory->sum == link->sum, "sum", link->memory->sum, link->sum);
 	memset(link->memory->written, 0, sizeof(link->memory->written));
 }
 
@@ -402,8 +389,7 @@ void lr_server_prepare(struct lr_link *link)
 	u32 i;
 
 	for (i = 0; i < LR_SLOTS; i++)
-		lr_fill(link, LR_OF_READ, lr_slot_number(link, i),
-			link->memory->read[i], LR_SLOT);
+		lr_fill(link, LR_OF_READ, lr_slot_number(link, i), link->memory->read[i], LR_SLOT);
 }
 
 static int lr_answer(struct lr_link *link, const struct lr_plan *plan)
@@ -427,8 +413,7 @@ int lr_server_round(struct lr_link *link, bool *final)
 	for (i = 0; i < plan.nr && !ret; i++)
 		ret = lr_hear(link, &plan.steps[i]);
 	if (!ret)
-		ret = lr_await_msg(link, LR_OF_MSG, sizeof(struct lr_msg),
-				   &flags);
+		ret = lr_await_msg(link, LR_OF_MSG, sizeof(struct lr_msg), &flags);
 	if (ret)
 		return ret;
 	lr_expect(link, flags & LR_END, "end's flags", flags, LR_END);

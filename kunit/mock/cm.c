@@ -41,16 +41,14 @@ void mock_event_init(struct mock_event *event, struct fid *fid, u32 type)
 	INIT_LIST_HEAD(&event->pending);
 }
 
-static void mock_event_data(struct mock_event *event, const void *data,
-			    size_t len)
+static void mock_event_data(struct mock_event *event, const void *data, size_t len)
 {
 	event->event.cm_len = len;
 	if (len)
 		memcpy(event->data, data, len);
 }
 
-void mock_event_post(struct mock *mock, struct mock_event *event,
-		     struct kofi_eq *eq)
+void mock_event_post(struct mock *mock, struct mock_event *event, struct kofi_eq *eq)
 {
 	lockdep_assert_held(&mock->lock);
 	if (!eq || !list_empty(&event->pending))
@@ -85,8 +83,7 @@ static int mock_port(const void *addr)
 	return sin ? ntohs(sin->sin_port) : 0;
 }
 
-static struct mock_connreq *mock_connreq_new(struct mock *mock, const void *data,
-					     size_t len)
+static struct mock_connreq *mock_connreq_new(struct mock *mock, const void *data, size_t len)
 {
 	struct mock_connreq *req = kzalloc(sizeof(*req), GFP_KERNEL);
 
@@ -147,8 +144,7 @@ static int mock_connect_state(const struct mock_ep *ep)
 }
 
 /* *@sent: the request is under way and no longer the caller's */
-static int mock_ask(struct mock_ep *ep, struct mock_connreq *req, int port,
-		    bool *sent)
+static int mock_ask(struct mock_ep *ep, struct mock_connreq *req, int port, bool *sent)
 {
 	struct mock *mock = ep->obj.mock;
 	struct mock_pep *pep;
@@ -174,8 +170,7 @@ out:
 	return err;
 }
 
-static int mock_connect(struct fid_ep *fid_ep, const void *addr,
-			const void *param, size_t paramlen)
+static int mock_connect(struct fid_ep *fid_ep, const void *addr, const void *param, size_t paramlen)
 {
 	struct mock_ep *ep = to_mock_ep(fid_ep);
 	int port = addr ? mock_port(addr) : ep->port;
@@ -210,8 +205,7 @@ static int mock_connreq_suits(const struct kofi_connreq *kreq, const void *mock)
 }
 
 /* Gives the request that @info names to a new endpoint */
-int mock_connreq_take(struct mock *mock, struct mock_ep *ep,
-		      const struct fi_info *info)
+int mock_connreq_take(struct mock *mock, struct mock_ep *ep, const struct fi_info *info)
 {
 	struct kofi_connreq *req;
 
@@ -219,8 +213,7 @@ int mock_connreq_take(struct mock *mock, struct mock_ep *ep,
 	if (!info->handle)
 		return 0;
 	spin_lock_irq(&mock->lock);
-	req = kofi_connreq_take(&mock_connreqs, info->handle,
-				mock_connreq_suits, mock);
+	req = kofi_connreq_take(&mock_connreqs, info->handle, mock_connreq_suits, mock);
 	if (!IS_ERR(req)) {
 		ep->passive = true;
 		ep->req = to_mock_connreq(req);
@@ -246,8 +239,7 @@ static void mock_link(struct mock_ep *passive, struct mock_connreq *req,
 	mock_event_post(mock, &passive->connected, passive->eq);
 }
 
-static int mock_accept(struct fid_ep *fid_ep, const void *param,
-		       size_t paramlen)
+static int mock_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen)
 {
 	struct mock_ep *ep = to_mock_ep(fid_ep);
 	struct mock *mock = ep->obj.mock;
@@ -276,8 +268,7 @@ static int mock_accept(struct fid_ep *fid_ep, const void *param,
 	return err;
 }
 
-static int mock_reject(struct fid_pep *fid_pep, fid_t handle, const void *param,
-		       size_t paramlen)
+static int mock_reject(struct fid_pep *fid_pep, fid_t handle, const void *param, size_t paramlen)
 {
 	struct mock_pep *pep = to_mock_pep(fid_pep);
 	struct mock *mock = pep->obj.mock;
@@ -291,8 +282,7 @@ static int mock_reject(struct fid_pep *fid_pep, fid_t handle, const void *param,
 	if (paramlen > MOCK_CM_DATA)
 		return -EINVAL;
 
-	kreq = kofi_connreq_take(&mock_connreqs, handle, kofi_connreq_is_of,
-				 &pep->pep.fid);
+	kreq = kofi_connreq_take(&mock_connreqs, handle, kofi_connreq_is_of, &pep->pep.fid);
 	if (IS_ERR(kreq))
 		return PTR_ERR(kreq);
 
@@ -389,8 +379,7 @@ static int mock_getname(fid_t fid, void *addr, size_t *addrlen)
 	if (err)
 		return err;
 	return mock_copy_addr(obj->class == MOCK_PEP ?
-			      container_of(obj, struct mock_pep, obj)->port : 0,
-			      addr, addrlen);
+			      container_of(obj, struct mock_pep, obj)->port : 0, addr, addrlen);
 }
 
 static int mock_getpeer(struct fid_ep *fid_ep, void *addr, size_t *addrlen)
@@ -460,8 +449,7 @@ static void mock_pep_release(struct mock_obj *obj)
 
 	spin_lock_irq(&mock->lock);
 	list_del_init(&pep->listening);
-	kofi_connreqs_drop(&mock_connreqs, kofi_connreq_is_of, &pep->pep.fid,
-			   &reqs);
+	kofi_connreqs_drop(&mock_connreqs, kofi_connreq_is_of, &pep->pep.fid, &reqs);
 	list_for_each_entry_safe(req, next, &reqs, req.entry) {
 		if (req->active)
 			mock_ep_refused(req->active, NULL, 0);
@@ -488,8 +476,7 @@ int mock_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 	INIT_LIST_HEAD(&mpep->listening);
 	mpep->port = mock_port(info->src_addr);
 	mpep->obj.release = mock_pep_release;
-	err = mock_obj_init(&mpep->obj, mock, MOCK_PEP, &mpep->pep.fid,
-			    context);
+	err = mock_obj_init(&mpep->obj, mock, MOCK_PEP, &mpep->pep.fid, context);
 	if (err) {
 		kfree(mpep);
 		return err;
@@ -504,8 +491,7 @@ static ssize_t mock_cancel(fid_t fid, void *context)
 	       -ENOENT;
 }
 
-static int mock_getopt(fid_t fid, int level, int optname, void *optval,
-		       size_t *optlen)
+static int mock_getopt(fid_t fid, int level, int optname, void *optval, size_t *optlen)
 {
 	int err = mock_enter(mock_obj_find(fid)->mock, MOCK_CALL_GETOPT);
 	size_t room = *optlen;
@@ -521,8 +507,7 @@ static int mock_getopt(fid_t fid, int level, int optname, void *optval,
 	return 0;
 }
 
-static int mock_setopt(fid_t fid, int level, int optname, const void *optval,
-		       size_t optlen)
+static int mock_setopt(fid_t fid, int level, int optname, const void *optval, size_t optlen)
 {
 	return mock_enter(mock_obj_find(fid)->mock, MOCK_CALL_SETOPT) ? :
 	       -ENOPROTOOPT;

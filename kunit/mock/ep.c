@@ -126,10 +126,8 @@ static void mock_deliver(struct mock_op *tx, struct mock_op *rx)
 static void mock_match(struct mock_ep *ep)
 {
 	while (!list_empty(&ep->arrived) && !list_empty(&ep->rx_posted))
-		mock_deliver(list_first_entry(&ep->arrived, struct mock_op,
-					      entry),
-			     list_first_entry(&ep->rx_posted, struct mock_op,
-					      entry));
+		mock_deliver(list_first_entry(&ep->arrived, struct mock_op, entry),
+			     list_first_entry(&ep->rx_posted, struct mock_op, entry));
 }
 
 static struct mock_op *mock_op_take(struct list_head *free, struct kofi_cq *cq,
@@ -181,8 +179,7 @@ static ssize_t mock_post_tx(struct mock_ep *ep, const struct mock_tx *tx)
 	err = mock_tx_state(ep);
 	if (err)
 		return err;
-	op = mock_op_take(&ep->tx_free, ep->tx_cq, tx->context,
-			  FI_MSG | FI_SEND);
+	op = mock_op_take(&ep->tx_free, ep->tx_cq, tx->context, FI_MSG | FI_SEND);
 	if (!op)
 		return -EAGAIN;
 	op->len = tx->len;
@@ -210,8 +207,7 @@ static ssize_t mock_tx(struct fid_ep *fid_ep, struct mock_tx tx)
 	return ret;
 }
 
-static ssize_t mock_rx(struct fid_ep *fid_ep, void *buf, size_t len,
-		       void *context)
+static ssize_t mock_rx(struct fid_ep *fid_ep, void *buf, size_t len, void *context)
 {
 	struct mock_ep *ep = to_mock_ep(fid_ep);
 	struct mock *mock = ep->obj.mock;
@@ -312,8 +308,7 @@ static void mock_ep_bind_cq(struct mock_ep *ep, struct kofi_cq *cq, u64 flags)
 		ep->rx_cq = cq;
 }
 
-static int mock_ep_bind_cntr(struct mock_ep *ep, struct kofi_cntr *cntr,
-			     u64 flags)
+static int mock_ep_bind_cntr(struct mock_ep *ep, struct kofi_cntr *cntr, u64 flags)
 {
 	if (flags & ~(FI_SEND | FI_RECV))
 		return -ENOSYS;
@@ -339,8 +334,7 @@ int mock_ep_bind(struct fid *fid, struct fid *bfid, u64 flags)
 		ep->eq = to_kofi_eq(bfid);
 		return 0;
 	case FI_CLASS_CQ:
-		mock_ep_bind_cq(ep, container_of(bfid, struct kofi_cq, cq.fid),
-				flags);
+		mock_ep_bind_cq(ep, container_of(bfid, struct kofi_cq, cq.fid), flags);
 		return 0;
 	case FI_CLASS_CNTR:
 		return mock_ep_bind_cntr(ep, to_kofi_cntr(bfid), flags);

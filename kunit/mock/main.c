@@ -28,8 +28,7 @@ static struct mock *mock_slots[MOCK_MAX];
 static void mock_gate(struct mock *mock, enum mock_call call)
 {
 	/* Pairs with mock_gate_arm() */
-	if (!smp_load_acquire(&mock->gate_armed) ||
-	    READ_ONCE(mock->gate_call) != call ||
+	if (!smp_load_acquire(&mock->gate_armed) || READ_ONCE(mock->gate_call) != call ||
 	    cmpxchg(&mock->gate_armed, 1, 0) != 1)
 		return;
 	complete(&mock->gate_entered);
@@ -86,8 +85,7 @@ int mock_calls(const struct mock *mock)
 EXPORT_SYMBOL_GPL(mock_calls);
 
 /* A copy of which one part is missing; its other parts are the original's */
-static struct fi_info *mock_malform(const struct mock *mock,
-				    const struct fi_info *info)
+static struct fi_info *mock_malform(const struct mock *mock, const struct fi_info *info)
 {
 	struct fi_info *bad = kmemdup(info, sizeof(*info), GFP_KERNEL);
 
@@ -139,8 +137,7 @@ static void mock_freeinfo(struct mock *mock, struct fi_info *info)
 	}
 }
 
-static int mock_set_addr(struct fi_info *info, const char *node, int service,
-			 u64 flags)
+static int mock_set_addr(struct fi_info *info, const char *node, int service, u64 flags)
 {
 	struct sockaddr_storage *addr;
 	int err;
@@ -167,9 +164,8 @@ static int mock_set_addr(struct fi_info *info, const char *node, int service,
 	return 0;
 }
 
-static struct fi_info *mock_copy(const struct mock *mock,
-				 const struct fi_info *info, const char *node,
-				 int service, u64 flags)
+static struct fi_info *mock_copy(const struct mock *mock, const struct fi_info *info,
+				 const char *node, int service, u64 flags)
 {
 	struct fi_info *copy;
 
@@ -183,9 +179,8 @@ static struct fi_info *mock_copy(const struct mock *mock,
 	return copy;
 }
 
-static int mock_getinfo(struct mock *mock, const char *node, int service,
-			u64 flags, const struct fi_info *hints,
-			struct fi_info **list)
+static int mock_getinfo(struct mock *mock, const char *node, int service, u64 flags,
+			const struct fi_info *hints, struct fi_info **list)
 {
 	struct fi_info **end = list;
 	const struct fi_info *info;

@@ -208,8 +208,7 @@ struct mock {
 	struct fi_info		*infos;
 	enum mock_malformed	malformed;
 	bool			empty;
-	void			(*in_getinfo)(struct mock *mock,
-					      const struct fi_info *hints);
+	void			(*in_getinfo)(struct mock *mock, const struct fi_info *hints);
 	int			net_exits;
 	struct fid_fabric	*net_exited;
 	bool			loop;

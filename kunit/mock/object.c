@@ -43,8 +43,7 @@ static int mock_real_slot(void)
 	return 0;
 }
 
-static void *mock_resize(const struct mock_table *table, const void *own,
-			 size_t size)
+static void *mock_resize(const struct mock_table *table, const void *own, size_t size)
 {
 	/* The first slot is always there, even if the size denies it */
 	size_t bytes = max(size, 2 * sizeof(void *));
@@ -55,8 +54,7 @@ static void *mock_resize(const struct mock_table *table, const void *own,
 		return NULL;
 	memcpy(resized, own, min(bytes, table->size));
 	*(size_t *)resized = size;
-	for (slot = table->size / sizeof(void *);
-	     slot < size / sizeof(void *); slot++)
+	for (slot = table->size / sizeof(void *); slot < size / sizeof(void *); slot++)
 		resized[slot] = mock_real_slot;
 	return resized;
 }
@@ -88,8 +86,7 @@ static void mock_free_tables(struct mock_obj *obj)
 		kfree(obj->tables[i]);
 }
 
-static int mock_set_table(struct mock_obj *obj, unsigned int index,
-			  const struct mock_knob *knob)
+static int mock_set_table(struct mock_obj *obj, unsigned int index, const struct mock_knob *knob)
 {
 	const struct mock_table *table = &mock_classes[obj->class].tables[index];
 	const void **where = (void *)obj->fid + table->where;
@@ -220,75 +217,55 @@ EXPORT_SYMBOL_GPL(mock_reap);
 
 const struct mock_class_desc mock_classes[MOCK_NR_CLASSES] = {
 	[MOCK_FABRIC] = { "fabric", FI_CLASS_FABRIC, 2, {
-		MOCK_TABLE(fid_fabric, fid.ops, fi_ops, &mock_fid_ops,
-			   &kofi_no_ops),
-		MOCK_TABLE(fid_fabric, ops, fi_ops_fabric, &mock_fabric_ops,
-			   &kofi_no_ops_fabric),
+		MOCK_TABLE(fid_fabric, fid.ops, fi_ops, &mock_fid_ops, &kofi_no_ops),
+		MOCK_TABLE(fid_fabric, ops, fi_ops_fabric, &mock_fabric_ops, &kofi_no_ops_fabric),
 	} },
 	[MOCK_DOMAIN] = { "domain", FI_CLASS_DOMAIN, 3, {
-		MOCK_TABLE(fid_domain, fid.ops, fi_ops, &mock_fid_ops,
-			   &kofi_no_ops),
-		MOCK_TABLE(fid_domain, ops, fi_ops_domain, &mock_domain_ops,
-			   &kofi_no_ops_domain),
-		MOCK_TABLE(fid_domain, mr, fi_ops_mr, &mock_mr_ops,
-			   &kofi_no_ops_mr),
+		MOCK_TABLE(fid_domain, fid.ops, fi_ops, &mock_fid_ops, &kofi_no_ops),
+		MOCK_TABLE(fid_domain, ops, fi_ops_domain, &mock_domain_ops, &kofi_no_ops_domain),
+		MOCK_TABLE(fid_domain, mr, fi_ops_mr, &mock_mr_ops, &kofi_no_ops_mr),
 	} },
 	[MOCK_EQ] = { "eq", FI_CLASS_EQ, 2, {
 		MOCK_TABLE(fid_eq, fid.ops, fi_ops, NULL, &kofi_no_ops),
 		MOCK_TABLE(fid_eq, ops, fi_ops_eq, NULL, &kofi_no_ops_eq),
 	} },
 	[MOCK_PEP] = { "pep", FI_CLASS_PEP, 3, {
-		MOCK_TABLE(fid_pep, fid.ops, fi_ops, &mock_pep_fid_ops,
-			   &kofi_no_ops),
-		MOCK_TABLE(fid_pep, ops, fi_ops_ep, &mock_ep_ops,
-			   &kofi_no_ops_ep),
-		MOCK_TABLE(fid_pep, cm, fi_ops_cm, &mock_pep_cm,
-			   &kofi_no_ops_cm),
+		MOCK_TABLE(fid_pep, fid.ops, fi_ops, &mock_pep_fid_ops, &kofi_no_ops),
+		MOCK_TABLE(fid_pep, ops, fi_ops_ep, &mock_ep_ops, &kofi_no_ops_ep),
+		MOCK_TABLE(fid_pep, cm, fi_ops_cm, &mock_pep_cm, &kofi_no_ops_cm),
 	} },
 	[MOCK_CQ] = { "cq", FI_CLASS_CQ, 2, {
-		MOCK_TABLE(fid_cq, fid.ops, fi_ops, &mock_fid_ops,
-			   &kofi_no_ops),
+		MOCK_TABLE(fid_cq, fid.ops, fi_ops, &mock_fid_ops, &kofi_no_ops),
 		MOCK_TABLE(fid_cq, ops, fi_ops_cq, NULL, &kofi_no_ops_cq),
 	} },
 	[MOCK_EP] = { "ep", FI_CLASS_EP, 4, {
-		MOCK_TABLE(fid_ep, fid.ops, fi_ops, &mock_ep_fid_ops,
-			   &kofi_no_ops),
-		MOCK_TABLE(fid_ep, ops, fi_ops_ep, &mock_ep_ops,
-			   &kofi_no_ops_ep),
+		MOCK_TABLE(fid_ep, fid.ops, fi_ops, &mock_ep_fid_ops, &kofi_no_ops),
+		MOCK_TABLE(fid_ep, ops, fi_ops_ep, &mock_ep_ops, &kofi_no_ops_ep),
 		MOCK_TABLE(fid_ep, cm, fi_ops_cm, &mock_ep_cm, &kofi_no_ops_cm),
-		MOCK_TABLE(fid_ep, xfer, fi_ops_xfer, &mock_ep_xfer,
-			   &kofi_no_ops_xfer),
+		MOCK_TABLE(fid_ep, xfer, fi_ops_xfer, &mock_ep_xfer, &kofi_no_ops_xfer),
 	} },
 	[MOCK_MR] = { "mr", FI_CLASS_MR, 2, {
-		MOCK_TABLE(fid_mr, fid.ops, fi_ops, &mock_fid_ops,
-			   &kofi_no_ops),
-		MOCK_TABLE(fid_mr, ops, fi_ops_mr_ep, &kofi_no_ops_mr_ep,
-			   &kofi_no_ops_mr_ep),
+		MOCK_TABLE(fid_mr, fid.ops, fi_ops, &mock_fid_ops, &kofi_no_ops),
+		MOCK_TABLE(fid_mr, ops, fi_ops_mr_ep, &kofi_no_ops_mr_ep, &kofi_no_ops_mr_ep),
 	} },
 	[MOCK_CNTR] = { "cntr", FI_CLASS_CNTR, 2, {
-		MOCK_TABLE(fid_cntr, fid.ops, fi_ops, &mock_cntr_fid_ops,
-			   &kofi_no_ops),
+		MOCK_TABLE(fid_cntr, fid.ops, fi_ops, &mock_cntr_fid_ops, &kofi_no_ops),
 		MOCK_TABLE(fid_cntr, ops, fi_ops_cntr, NULL, &kofi_no_ops_cntr),
 	} },
 	[MOCK_AV] = { "av", FI_CLASS_AV, 2, {
-		MOCK_TABLE(fid_av, fid.ops, fi_ops, &mock_fid_ops,
-			   &kofi_no_ops),
-		MOCK_TABLE(fid_av, ops, fi_ops_av, &mock_av_ops,
-			   &kofi_no_ops_av),
+		MOCK_TABLE(fid_av, fid.ops, fi_ops, &mock_fid_ops, &kofi_no_ops),
+		MOCK_TABLE(fid_av, ops, fi_ops_av, &mock_av_ops, &kofi_no_ops_av),
 	} },
 	[MOCK_SRX] = MOCK_QUEUE("srx", FI_CLASS_SRX_CTX, &kofi_no_ops_ep),
 	[MOCK_SEP] = MOCK_QUEUE("sep", FI_CLASS_SEP, &mock_sep_ops),
 	[MOCK_TX] = MOCK_QUEUE("tx", FI_CLASS_TX_CTX, &mock_ctx_ops),
 	[MOCK_RX] = MOCK_QUEUE("rx", FI_CLASS_RX_CTX, &mock_ctx_ops),
 	[MOCK_STX] = { "stx", FI_CLASS_STX_CTX, 2, {
-		MOCK_TABLE(fid_stx, fid.ops, fi_ops, &mock_fid_ops,
-			   &kofi_no_ops),
-		MOCK_TABLE(fid_stx, ops, fi_ops_ep, &kofi_no_ops_ep,
-			   &kofi_no_ops_ep),
+		MOCK_TABLE(fid_stx, fid.ops, fi_ops, &mock_fid_ops, &kofi_no_ops),
+		MOCK_TABLE(fid_stx, ops, fi_ops_ep, &kofi_no_ops_ep, &kofi_no_ops_ep),
 	} },
 	[MOCK_MC] = { "mc", FI_CLASS_MC, 1, {
-		MOCK_TABLE(fid_mc, fid.ops, fi_ops, &mock_fid_ops,
-			   &kofi_no_ops),
+		MOCK_TABLE(fid_mc, fid.ops, fi_ops, &mock_fid_ops, &kofi_no_ops),
 	} },
 };
 EXPORT_SYMBOL_GPL(mock_classes);

@@ -40,8 +40,7 @@ struct mock *mock_of(const struct fid *fid);
 int mock_enter(struct mock *mock, enum mock_call call);
 
 int mock_close(struct fid *fid);
-int mock_open_fabric(struct mock *mock, struct fid_fabric **fabric,
-		     void *context);
+int mock_open_fabric(struct mock *mock, struct fid_fabric **fabric, void *context);
 
 struct mock_cq {
 	struct kofi_cq		kcq;
@@ -61,8 +60,7 @@ int mock_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 int mock_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 		   struct fid_cntr **cntr, void *context);
 
-int mock_join(struct fid_ep *ep, const void *addr, u64 flags,
-	      struct fid_mc **mc, void *context);
+int mock_join(struct fid_ep *ep, const void *addr, u64 flags, struct fid_mc **mc, void *context);
 
 extern const struct fi_ops mock_fid_ops;
 extern const struct fi_ops_fabric mock_fabric_ops;
@@ -193,11 +191,9 @@ extern const struct fi_ops_xfer mock_ep_xfer;
 int mock_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 		    struct fid_pep **pep, void *context);
 void mock_event_init(struct mock_event *event, struct fid *fid, u32 type);
-void mock_event_post(struct mock *mock, struct mock_event *event,
-		     struct kofi_eq *eq);
+void mock_event_post(struct mock *mock, struct mock_event *event, struct kofi_eq *eq);
 void mock_event_withdraw(struct mock_event *event);
-int mock_connreq_take(struct mock *mock, struct mock_ep *ep,
-		      const struct fi_info *info);
+int mock_connreq_take(struct mock *mock, struct mock_ep *ep, const struct fi_info *info);
 void mock_cm_leave(struct mock_ep *ep);
 
 extern const struct fi_ops mock_pep_fid_ops;

@@ -89,14 +89,12 @@ int mock_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 	mcq = kzalloc(sizeof(*mcq), GFP_KERNEL);
 	if (!mcq)
 		return -ENOMEM;
-	err = kofi_cq_init(&mcq->kcq, attr,
-			   attr && attr->size ? attr->size : MOCK_CQ_SIZE,
+	err = kofi_cq_init(&mcq->kcq, attr, attr && attr->size ? attr->size : MOCK_CQ_SIZE,
 			   &mock_cq_ops, context);
 	if (err)
 		goto err_free;
 	mcq->obj.release = mock_cq_release;
-	err = mock_obj_init(&mcq->obj, mock, MOCK_CQ, &mcq->kcq.cq.fid,
-			    context);
+	err = mock_obj_init(&mcq->obj, mock, MOCK_CQ, &mcq->kcq.cq.fid, context);
 	if (err)
 		goto err_fini;
 	*cq = &mcq->kcq.cq;
@@ -134,8 +132,7 @@ int mock_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 	if (err)
 		goto err_free;
 	mcntr->obj.release = mock_cntr_release;
-	err = mock_obj_init(&mcntr->obj, mock, MOCK_CNTR,
-			    &mcntr->kcntr.cntr.fid, context);
+	err = mock_obj_init(&mcntr->obj, mock, MOCK_CNTR, &mcntr->kcntr.cntr.fid, context);
 	if (err)
 		goto err_free;
 	*cntr = &mcntr->kcntr.cntr;

@@ -57,9 +57,7 @@ static void mock_simple_release(struct mock_obj *obj)
 	kfree(simple);
 }
 
-static struct mock_simple *mock_simple_open(struct mock *mock,
-					    enum mock_class class,
-					    void *context)
+static struct mock_simple *mock_simple_open(struct mock *mock, enum mock_class class, void *context)
 {
 	struct mock_simple *simple = kzalloc(sizeof(*simple), GFP_KERNEL);
 
@@ -73,8 +71,7 @@ static struct mock_simple *mock_simple_open(struct mock *mock,
 	return simple;
 }
 
-int mock_open_fabric(struct mock *mock, struct fid_fabric **fabric,
-		     void *context)
+int mock_open_fabric(struct mock *mock, struct fid_fabric **fabric, void *context)
 {
 	struct mock_simple *simple;
 
@@ -106,36 +103,31 @@ static int mock_open(struct fid *parent, enum mock_call call,
 static int mock_domain(struct fid_fabric *fabric, struct fi_info *info,
 		       struct fid_domain **domain, void *context)
 {
-	return mock_open(&fabric->fid, MOCK_CALL_DOMAIN, MOCK_DOMAIN, context,
-			 (void **)domain);
+	return mock_open(&fabric->fid, MOCK_CALL_DOMAIN, MOCK_DOMAIN, context, (void **)domain);
 }
 
 static int mock_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 			struct fid_av **av, void *context)
 {
-	return mock_open(&domain->fid, MOCK_CALL_AV_OPEN, MOCK_AV, context,
-			 (void **)av);
+	return mock_open(&domain->fid, MOCK_CALL_AV_OPEN, MOCK_AV, context, (void **)av);
 }
 
 static int mock_scalable_ep(struct fid_domain *domain, struct fi_info *info,
 			    struct fid_ep **sep, void *context)
 {
-	return mock_open(&domain->fid, MOCK_CALL_SCALABLE_EP, MOCK_SEP, context,
-			 (void **)sep);
+	return mock_open(&domain->fid, MOCK_CALL_SCALABLE_EP, MOCK_SEP, context, (void **)sep);
 }
 
 static int mock_stx_ctx(struct fid_domain *domain, struct fi_tx_attr *attr,
 			struct fid_stx **stx, void *context)
 {
-	return mock_open(&domain->fid, MOCK_CALL_STX_CTX, MOCK_STX, context,
-			 (void **)stx);
+	return mock_open(&domain->fid, MOCK_CALL_STX_CTX, MOCK_STX, context, (void **)stx);
 }
 
 static int mock_srx_ctx(struct fid_domain *domain, struct fi_rx_attr *attr,
 			struct fid_ep **srx, void *context)
 {
-	return mock_open(&domain->fid, MOCK_CALL_SRX_CTX, MOCK_SRX, context,
-			 (void **)srx);
+	return mock_open(&domain->fid, MOCK_CALL_SRX_CTX, MOCK_SRX, context, (void **)srx);
 }
 
 static int mock_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
@@ -143,8 +135,7 @@ static int mock_tx_ctx(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
 {
 	if (index >= MOCK_CTX_CNT)
 		return -EINVAL;
-	return mock_open(&sep->fid, MOCK_CALL_TX_CTX, MOCK_TX, context,
-			 (void **)tx);
+	return mock_open(&sep->fid, MOCK_CALL_TX_CTX, MOCK_TX, context, (void **)tx);
 }
 
 static int mock_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
@@ -152,15 +143,12 @@ static int mock_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
 {
 	if (index >= MOCK_CTX_CNT)
 		return -EINVAL;
-	return mock_open(&sep->fid, MOCK_CALL_RX_CTX, MOCK_RX, context,
-			 (void **)rx);
+	return mock_open(&sep->fid, MOCK_CALL_RX_CTX, MOCK_RX, context, (void **)rx);
 }
 
-int mock_join(struct fid_ep *ep, const void *addr, u64 flags,
-	      struct fid_mc **mc, void *context)
+int mock_join(struct fid_ep *ep, const void *addr, u64 flags, struct fid_mc **mc, void *context)
 {
-	return mock_open(&ep->fid, MOCK_CALL_JOIN, MOCK_MC, context,
-			 (void **)mc);
+	return mock_open(&ep->fid, MOCK_CALL_JOIN, MOCK_MC, context, (void **)mc);
 }
 
 /* A second view that carries nothing */
@@ -186,16 +174,14 @@ static int mock_reg(struct fid *fid, struct fid_mr **mr, void *context)
 	return mock_open(fid, MOCK_CALL_MR_REG, MOCK_MR, context, (void **)mr);
 }
 
-static int mock_mr_reg(struct fid *fid, const void *buf, size_t len, u64 access,
-		       u64 offset, u64 requested_key, u64 flags,
-		       struct fid_mr **mr, void *context)
+static int mock_mr_reg(struct fid *fid, const void *buf, size_t len, u64 access, u64 offset,
+		       u64 requested_key, u64 flags, struct fid_mr **mr, void *context)
 {
 	return mock_reg(fid, mr, context);
 }
 
-static int mock_mr_regv(struct fid *fid, const struct kvec *iov, size_t count,
-			u64 access, u64 offset, u64 requested_key, u64 flags,
-			struct fid_mr **mr, void *context)
+static int mock_mr_regv(struct fid *fid, const struct kvec *iov, size_t count, u64 access,
+			u64 offset, u64 requested_key, u64 flags, struct fid_mr **mr, void *context)
 {
 	return mock_reg(fid, mr, context);
 }
@@ -269,25 +255,22 @@ static int mock_av_insertsvc(struct fid_av *av, const char *node, int service,
 	return err ? : mock_av_number(fi_addr, 1);
 }
 
-static int mock_av_insertsym(struct fid_av *av, const char *node,
-			     size_t nodecnt, int service, size_t svccnt,
-			     fi_addr_t *fi_addr, u64 flags, void *context)
+static int mock_av_insertsym(struct fid_av *av, const char *node, size_t nodecnt, int service,
+			     size_t svccnt, fi_addr_t *fi_addr, u64 flags, void *context)
 {
 	int err = mock_av_enter(av, MOCK_CALL_AV_INSERTSYM, flags);
 
 	return err ? : mock_av_number(fi_addr, nodecnt * svccnt);
 }
 
-static int mock_av_remove(struct fid_av *av, fi_addr_t *fi_addr, size_t count,
-			  u64 flags)
+static int mock_av_remove(struct fid_av *av, fi_addr_t *fi_addr, size_t count, u64 flags)
 {
 	int err = mock_av_enter(av, MOCK_CALL_AV_REMOVE, flags);
 
 	return err ? : count && *fi_addr ? -EINVAL : 0;
 }
 
-static int mock_av_lookup(struct fid_av *av, fi_addr_t fi_addr, void *addr,
-			  size_t *addrlen)
+static int mock_av_lookup(struct fid_av *av, fi_addr_t fi_addr, void *addr, size_t *addrlen)
 {
 	const struct sockaddr_in sin = { .sin_family = AF_INET };
 	int err = mock_av_enter(av, MOCK_CALL_AV_LOOKUP, 0);
@@ -299,8 +282,7 @@ static int mock_av_lookup(struct fid_av *av, fi_addr_t fi_addr, void *addr,
 	return 0;
 }
 
-static const char *mock_av_straddr(struct fid_av *av, const void *addr,
-				   char *buf, size_t *len)
+static const char *mock_av_straddr(struct fid_av *av, const void *addr, char *buf, size_t *len)
 {
 	mock_av_enter(av, MOCK_CALL_AV_STRADDR, 0);
 	strscpy(buf, MOCK_AV_TEXT, *len);
@@ -308,9 +290,8 @@ static const char *mock_av_straddr(struct fid_av *av, const void *addr,
 	return buf;
 }
 
-static int mock_av_insert_auth_key(struct fid_av *av, const void *auth_key,
-				   size_t auth_key_size, fi_addr_t *fi_addr,
-				   u64 flags)
+static int mock_av_insert_auth_key(struct fid_av *av, const void *auth_key, size_t auth_key_size,
+				   fi_addr_t *fi_addr, u64 flags)
 {
 	int err = mock_av_enter(av, MOCK_CALL_AV_AUTH_KEY, flags);
 
@@ -327,8 +308,7 @@ static int mock_av_lookup_auth_key(struct fid_av *av, fi_addr_t fi_addr,
 	return err ? : fi_addr ? -EINVAL : 0;
 }
 
-static int mock_av_set_user_id(struct fid_av *av, fi_addr_t fi_addr,
-			       fi_addr_t user_id, u64 flags)
+static int mock_av_set_user_id(struct fid_av *av, fi_addr_t fi_addr, fi_addr_t user_id, u64 flags)
 {
 	int err = mock_av_enter(av, MOCK_CALL_AV_USER_ID, flags);
 

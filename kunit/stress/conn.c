@@ -49,17 +49,14 @@ static int st_ep_choose(struct st_thread *thread, struct st_ep *ep)
 	ep->rw_ops = world->rma && !st_below(thread, 2);
 	if (ep->selective)
 		flags |= FI_SELECTIVE_COMPLETION;
-	if (ep->rw_ops && st_said(world, ST_OPTIONS,
-				  fi_setopt(&ep->ep->fid, FI_OPT_ENDPOINT,
-					    FI_OPT_MAX_RW_OPS, &rw_ops,
-					    sizeof(rw_ops))))
+	if (ep->rw_ops && st_said(world, ST_OPTIONS, fi_setopt(&ep->ep->fid, FI_OPT_ENDPOINT,
+							       FI_OPT_MAX_RW_OPS, &rw_ops,
+							       sizeof(rw_ops))))
 		return -EIO;
-	return st_said(world, ST_BIND,
-		       fi_ep_bind(ep->ep, &ep->cq->cq->fid, flags));
+	return st_said(world, ST_BIND, fi_ep_bind(ep->ep, &ep->cq->cq->fid, flags));
 }
 
-static int st_ep_prepare(struct st_thread *thread, struct st_ep *ep,
-			 struct fi_info *info)
+static int st_ep_prepare(struct st_thread *thread, struct st_ep *ep, struct fi_info *info)
 {
 	struct st_world *world = thread->world;
 
@@ -71,8 +68,7 @@ static int st_ep_prepare(struct st_thread *thread, struct st_ep *ep,
 	}
 	ep->shared = info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT;
 	if (st_said(world, ST_BIND, fi_ep_bind(ep->ep, &world->eq->fid, 0)) ||
-	    st_ep_choose(thread, ep) ||
-	    (ep->shared && !st_srx_join(world, ep)))
+	    st_ep_choose(thread, ep) || (ep->shared && !st_srx_join(world, ep)))
 		return -EIO;
 	ep->enabled = !st_said(world, ST_ENABLE, fi_enable(ep->ep));
 	if (ep->enabled && world->rma && !st_below(thread, 2))
@@ -104,10 +100,8 @@ static void act_open(struct st_thread *thread)
 
 	if (!ep)
 		return;
-	if (!st_ep_prepare(thread, ep, st_may_share(thread) ?
-				       thread->world->srx_info :
-				       thread->world->info) &&
-	    st_below(thread, 8))
+	if (!st_ep_prepare(thread, ep, st_may_share(thread) ? thread->world->srx_info :
+			   thread->world->info) && st_below(thread, 8))
 		st_ep_connect(thread->world, ep);
 	up_write(&ep->lock);
 }
@@ -133,8 +127,7 @@ static void st_ep_drain(struct st_ep *ep)
 	while (atomic_read(&ep->posted)) {
 		st_poll(ep->cq, ep->world);
 		if (time_after(jiffies, until)) {
-			atomic_add(atomic_read(&ep->posted),
-				   &ep->world->figures->lost);
+			atomic_add(atomic_read(&ep->posted), &ep->world->figures->lost);
 			return;
 		}
 		/* Completions that others take make no event for us */
@@ -208,8 +201,7 @@ static void st_meddle(struct st_thread *thread, struct st_ep *ep)
 	case 4:
 		len = sizeof(size);
 		st_said(world, ST_OPTIONS,
-			fi_getopt(&ep->ep->fid, FI_OPT_ENDPOINT,
-				  FI_OPT_CM_DATA_SIZE, &size, &len));
+			fi_getopt(&ep->ep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &size, &len));
 		break;
 	default:
 		st_said(world, ST_ACCEPT, fi_accept(ep->ep, NULL, 0));
@@ -256,8 +248,7 @@ unlock:
 	up_read(&ep->lock);
 }
 
-static void st_accept(struct st_thread *thread, struct st_ep *ep,
-		      struct fi_info *info)
+static void st_accept(struct st_thread *thread, struct st_ep *ep, struct fi_info *info)
 {
 	struct st_world *world = thread->world;
 
@@ -306,8 +297,7 @@ static void act_event(struct st_thread *thread)
 	if (st_below(thread, 2))
 		ret = fi_eq_read(world->eq, &type, &event, sizeof(event), 0);
 	else
-		ret = fi_eq_sread(world->eq, &type, &event, sizeof(event),
-				  ST_EVENT_MS, 0);
+		ret = fi_eq_sread(world->eq, &type, &event, sizeof(event), ST_EVENT_MS, 0);
 	st_said(world, ST_EQ_READ, ret);
 	if (ret == -FI_EAVAIL)
 		fi_eq_readerr(world->eq, &error, 0);
@@ -320,8 +310,7 @@ static void act_eq_write(struct st_thread *thread)
 	struct fi_eq_entry entry = {};
 
 	st_said(thread->world, ST_EQ_WRITE,
-		fi_eq_write(thread->world->eq, FI_NOTIFY, &entry, sizeof(entry),
-			    0));
+		fi_eq_write(thread->world->eq, FI_NOTIFY, &entry, sizeof(entry), 0));
 }
 
 static void act_cntr(struct st_thread *thread)
@@ -341,26 +330,22 @@ int st_pep_open(struct st_world *world)
 	int ret;
 
 	ret = st_said(world, ST_PASSIVE_EP,
-		      fi_passive_ep(world->fabric, world->info, &world->pep,
-				    NULL));
+		      fi_passive_ep(world->fabric, world->info, &world->pep, NULL));
 	if (ret) {
 		world->pep = NULL;
 		return ret;
 	}
-	ret = st_said(world, ST_BIND,
-		      fi_pep_bind(world->pep, &world->eq->fid, 0));
+	ret = st_said(world, ST_BIND, fi_pep_bind(world->pep, &world->eq->fid, 0));
 	if (!ret)
 		ret = st_said(world, ST_LISTEN, fi_listen(world->pep));
 	if (!ret)
-		ret = st_said(world, ST_NAME,
-			      fi_getname(&world->pep->fid, &world->name, &len));
+		ret = st_said(world, ST_NAME, fi_getname(&world->pep->fid, &world->name, &len));
 	return ret;
 }
 
 void st_pep_close(struct st_world *world)
 {
-	if (world->pep &&
-	    !st_said(world, ST_CLOSE, fi_close(&world->pep->fid)))
+	if (world->pep && !st_said(world, ST_CLOSE, fi_close(&world->pep->fid)))
 		world->pep = NULL;
 }
 
@@ -384,8 +369,7 @@ static void act_fabric(struct st_thread *thread)
 	struct fid_fabric *fabric;
 	struct fid_eq *eq;
 
-	if (st_said(world, ST_FABRIC,
-		    fi_fabric(world->info->fabric_attr, &fabric, NULL)))
+	if (st_said(world, ST_FABRIC, fi_fabric(world->info->fabric_attr, &fabric, NULL)))
 		return;
 	if (!st_said(world, ST_EQ_OPEN, fi_eq_open(fabric, NULL, &eq, NULL)))
 		st_said(world, ST_CLOSE, fi_close(&eq->fid));
@@ -399,11 +383,9 @@ static void act_child(struct st_thread *thread)
 	struct fid_cntr *cntr;
 	struct fid_cq *cq;
 
-	if (!st_said(world, ST_CQ_OPEN,
-		     fi_cq_open(world->domain, NULL, &cq, NULL)))
+	if (!st_said(world, ST_CQ_OPEN, fi_cq_open(world->domain, NULL, &cq, NULL)))
 		st_said(world, ST_CLOSE, fi_close(&cq->fid));
-	if (!st_said(world, ST_CNTR_OPEN,
-		     fi_cntr_open(world->domain, &attr, &cntr, NULL)))
+	if (!st_said(world, ST_CNTR_OPEN, fi_cntr_open(world->domain, &attr, &cntr, NULL)))
 		st_said(world, ST_CLOSE, fi_close(&cntr->fid));
 }
 
@@ -412,9 +394,8 @@ static void act_getinfo(struct st_thread *thread)
 	struct st_world *world = thread->world;
 	struct fi_info *info = NULL;
 
-	if (!st_said(world, ST_GETINFO,
-		     fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
-				NULL, 0, 0, world->info, &info)))
+	if (!st_said(world, ST_GETINFO, fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
+						   NULL, 0, 0, world->info, &info)))
 		fi_freeinfo(info);
 }
 

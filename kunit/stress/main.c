@@ -64,8 +64,7 @@ static int st_suite_init(struct kunit_suite *suite)
 	return 0;
 }
 
-static const void *st_part_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev,
-				      char *desc)
+static const void *st_part_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, char *desc)
 {
 	if (!prev)
 		st_next = st_first;
@@ -75,14 +74,12 @@ static const void *st_part_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev,
 		return NULL;
 	st_next.seconds = min(st_next.left, ST_PART_SECONDS);
 	st_next.left -= st_next.seconds;
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "seed=%u seconds=%u",
-		 st_next.seed, st_next.seconds);
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "seed=%u seconds=%u", st_next.seed, st_next.seconds);
 	return &st_next;
 }
 
 static void st_worlds(struct kunit *test, const char *prov_name, bool rdm, bool rma,
-		      unsigned int time,
-		      int (*begin)(void *arg), void (*end)(void *arg), void *arg)
+		      unsigned int time, int (*begin)(void *arg), void (*end)(void *arg), void *arg)
 {
 	const struct st_part *part = test->param_value;
 	unsigned long until = jiffies + time * HZ;
@@ -171,8 +168,7 @@ static void st_return(void *arg)
 	kthread_stop(withdrawal->task);
 	put_task_struct(withdrawal->task);
 	withdrawal->ret = withdrawal->ret ? :
-		kofi_provider_register(KOFI_PROVIDER_VERSION,
-				       &withdrawal->mock->provider);
+		kofi_provider_register(KOFI_PROVIDER_VERSION, &withdrawal->mock->provider);
 }
 
 /* Where prov= is another provider, one world tells that this works there, too */
@@ -185,8 +181,7 @@ static void random_calls_on_a_provider_that_is_withdrawn(struct kunit *test)
 	struct mock *mock = withdrawal.mock;
 
 	KUNIT_ASSERT_NOT_NULL(test, mock);
-	KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION,
-						     &mock->provider), 0);
+	KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION, &mock->provider), 0);
 	st_worlds(test, mock->name, false, false, strcmp(prov, "verbs") ? 1 : part->seconds,
 		  st_withdraw, st_return, &withdrawal);
 	KUNIT_EXPECT_EQ(test, withdrawal.ret, 0);
@@ -198,8 +193,7 @@ static void random_calls_on_a_provider_that_is_withdrawn(struct kunit *test)
 
 static struct kunit_case st_cases[] = {
 	KUNIT_CASE_PARAM(random_calls_on_shared_objects, st_part_gen_params),
-	KUNIT_CASE_PARAM(random_calls_on_a_provider_that_is_withdrawn,
-			 st_part_gen_params),
+	KUNIT_CASE_PARAM(random_calls_on_a_provider_that_is_withdrawn, st_part_gen_params),
 	{}
 };
 

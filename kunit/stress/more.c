@@ -64,8 +64,7 @@ static void st_mr_disable(struct st_thread *thread, struct st_ep *ep)
 	if (!op)
 		return;
 	st_op_begin(op);
-	st_op_end(op, st_said(ep->world, ST_MR_DISABLE,
-			      fi_mr_disable(ep->mr, 0, &op->done)));
+	st_op_end(op, st_said(ep->world, ST_MR_DISABLE, fi_mr_disable(ep->mr, 0, &op->done)));
 }
 
 static void st_mr_refresh(struct st_thread *thread, struct st_ep *ep)
@@ -105,8 +104,7 @@ static void act_mr(struct st_thread *thread)
 	up_read(&ep->lock);
 }
 
-static long st_move(struct st_thread *thread, struct st_ep *ep,
-		    struct st_op *op, u64 addr, u64 key)
+static long st_move(struct st_thread *thread, struct st_ep *ep, struct st_op *op, u64 addr, u64 key)
 {
 	u32 offset = st_below(thread, ST_LEN);
 	u32 len = st_below(thread, ST_LEN - offset + 1);
@@ -125,16 +123,13 @@ static long st_atomic(struct st_thread *thread, struct st_ep *ep,
 	u64 *words = (u64 *)op->buf;
 
 	if (st_below(thread, 2))
-		return fi_fetch_atomic(ep->ep, words, 1, NULL, words + 1, NULL,
-				       0, addr, key, FI_UINT64, FI_SUM,
-				       &op->done);
-	return fi_compare_atomic(ep->ep, words, 1, NULL, words + 1, NULL,
-				 words + 2, NULL, 0, addr, key, FI_UINT64,
-				 FI_CSWAP, &op->done);
+		return fi_fetch_atomic(ep->ep, words, 1, NULL, words + 1, NULL, 0, addr, key,
+				       FI_UINT64, FI_SUM, &op->done);
+	return fi_compare_atomic(ep->ep, words, 1, NULL, words + 1, NULL, words + 2, NULL, 0, addr,
+				 key, FI_UINT64, FI_CSWAP, &op->done);
 }
 
-static void st_more(struct st_thread *thread, struct st_ep *ep,
-		    enum st_call call)
+static void st_more(struct st_thread *thread, struct st_ep *ep, enum st_call call)
 {
 	u64 addr, key;
 	struct st_op *op;

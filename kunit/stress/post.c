@@ -53,8 +53,7 @@ static void st_done(struct fi_done *done, const struct fi_done_entry *entry)
 static void st_completed(struct st_world *world, void *context, u64 flags, int err)
 {
 	if (context)
-		st_op_over(container_of(context, struct st_op, done),
-			   world->figures, flags, err);
+		st_op_over(container_of(context, struct st_op, done), world->figures, flags, err);
 }
 
 static long st_read_error(struct st_cq *cq, struct st_world *world)
@@ -76,11 +75,9 @@ static bool st_take(struct st_cq *cq, struct st_world *world, int timeout)
 
 	if (timeout)
 		ret = st_said(world, ST_CQ_SREAD,
-			      fi_cq_sread(cq->cq, entries, ST_BATCH, NULL,
-					  timeout));
+			      fi_cq_sread(cq->cq, entries, ST_BATCH, NULL, timeout));
 	else
-		ret = st_said(world, ST_CQ_READ,
-			      fi_cq_read(cq->cq, entries, ST_BATCH));
+		ret = st_said(world, ST_CQ_READ, fi_cq_read(cq->cq, entries, ST_BATCH));
 	for (i = 0; i < ret; i++)
 		st_completed(world, entries[i].op_context, entries[i].flags, 0);
 	if (ret == -FI_EAVAIL)
@@ -218,11 +215,9 @@ static long st_post_plain(struct st_ep *ep, enum st_call call,
 	case ST_RECV:
 		return fi_recv(ep->ep, op->buf, ST_LEN, NULL, 0, &op->done);
 	case ST_WRITE:
-		return fi_write(ep->ep, op->buf, len, NULL, 0, addr, key,
-				&op->done);
+		return fi_write(ep->ep, op->buf, len, NULL, 0, addr, key, &op->done);
 	default:
-		return fi_read(ep->ep, op->buf, len, NULL, 0, addr, key,
-			       &op->done);
+		return fi_read(ep->ep, op->buf, len, NULL, 0, addr, key, &op->done);
 	}
 }
 
@@ -266,11 +261,9 @@ static long st_answered(struct st_ep *ep, enum st_call call, long ret)
 }
 
 /* Nobody will hear of it unless it fails; its memory is good as long as the world */
-static void st_post_silent(struct st_ep *ep, enum st_call call, u32 len,
-			   u64 addr, u64 key)
+static void st_post_silent(struct st_ep *ep, enum st_call call, u32 len, u64 addr, u64 key)
 {
-	if (!st_answered(ep, call, st_post_msg(ep, call, ep->scratch, NULL, len,
-					       addr, key)))
+	if (!st_answered(ep, call, st_post_msg(ep, call, ep->scratch, NULL, len, addr, key)))
 		atomic64_inc(&ep->world->figures->silent);
 }
 
@@ -339,15 +332,13 @@ static void act_inject(struct st_thread *thread)
 
 	if (!ep)
 		return;
-	st_said(thread->world, ST_INJECT,
-		fi_inject(ep->ep, note, sizeof(note), 0));
+	st_said(thread->world, ST_INJECT, fi_inject(ep->ep, note, sizeof(note), 0));
 	up_read(&ep->lock);
 }
 
 static void act_poll(struct st_thread *thread)
 {
-	st_poll(&thread->world->cqs[st_below(thread, ST_SLEEP + 1)],
-		thread->world);
+	st_poll(&thread->world->cqs[st_below(thread, ST_SLEEP + 1)], thread->world);
 }
 
 static void act_sleep(struct st_thread *thread)
@@ -367,11 +358,9 @@ static void act_reg(struct st_thread *thread)
 	if (!world->rma || !down_write_trylock(&mr->lock))
 		return;
 	if (!mr->mr) {
-		if (st_said(world, ST_MR_REG,
-			    fi_mr_reg(world->domain, mr->mem, PAGE_SIZE,
-				      FI_REMOTE_READ | FI_REMOTE_WRITE, 0,
-				      mr - world->mrs, 0,
-				      &mr->mr, NULL)))
+		if (st_said(world, ST_MR_REG, fi_mr_reg(world->domain, mr->mem, PAGE_SIZE,
+							FI_REMOTE_READ | FI_REMOTE_WRITE, 0, mr -
+							world->mrs, 0, &mr->mr, NULL)))
 			mr->mr = NULL;
 	} else if (!st_below(thread, 4) &&
 		   !st_said(world, ST_CLOSE, fi_close(&mr->mr->fid))) {
@@ -421,8 +410,7 @@ int st_cqs_open(struct st_world *world)
 		cq->kind = kind;
 		init_rwsem(&cq->readers);
 		spin_lock_init(&cq->handling);
-		ret = st_said(world, ST_CQ_OPEN,
-			      fi_cq_open(world->domain, &attr, &cq->cq, world));
+		ret = st_said(world, ST_CQ_OPEN, fi_cq_open(world->domain, &attr, &cq->cq, world));
 	}
 	return ret;
 }
@@ -433,6 +421,5 @@ void st_cqs_close(struct st_world *world)
 
 	for (kind = 0; kind < ST_KINDS; kind++)
 		if (world->cqs[kind].cq)
-			KUNIT_EXPECT_EQ(world->test,
-					fi_close(&world->cqs[kind].cq->fid), 0);
+			KUNIT_EXPECT_EQ(world->test, fi_close(&world->cqs[kind].cq->fid), 0);
 }

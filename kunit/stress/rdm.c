@@ -273,9 +273,8 @@ static struct st_op *st_rdm_receive_own(struct st_ep *ep, struct st_op *posted, 
 	op->claims = false;
 	st_op_note(op, call, iov.iov_len, 0);
 	st_op_begin(op);
-	st_op_end(op, st_said(ep->world, call,
-			      tagged ? fi_trecvmsg(ep->ep, &tmsg, FI_COMPLETION) :
-				       fi_recvmsg(ep->ep, &msg, FI_COMPLETION)));
+	st_op_end(op, st_said(ep->world, call, tagged ? fi_trecvmsg(ep->ep, &tmsg, FI_COMPLETION) :
+			      fi_recvmsg(ep->ep, &msg, FI_COMPLETION)));
 	return op;
 }
 
@@ -412,10 +411,9 @@ static void st_rdm_inject_to(struct st_thread *thread, struct st_ep *ep, fi_addr
 {
 	u8 note[16] = {};
 
-	st_said(ep->world, ST_RDM_INJECT,
-		st_below(thread, 2) ? fi_inject(ep->ep, note, sizeof(note), to) :
-				      fi_tinject(ep->ep, note, sizeof(note), to,
-						 st_below(thread, ST_TAGS)));
+	st_said(ep->world, ST_RDM_INJECT, st_below(thread, 2) ?
+		fi_inject(ep->ep, note, sizeof(note), to) :
+		fi_tinject(ep->ep, note, sizeof(note), to, st_below(thread, ST_TAGS)));
 }
 
 static void act_rdm_send(struct st_thread *thread)
@@ -466,9 +464,8 @@ static void st_rdm_recv_from(struct st_thread *thread, struct st_ep *ep, fi_addr
 	op->recv = true;
 	st_op_note(op, ST_RDM_RECV, iov.iov_len, multi ? FI_MULTI_RECV : 0);
 	st_op_begin(op);
-	st_op_end(op, st_said(ep->world, ST_RDM_RECV,
-			      fi_recvmsg(ep->ep, &msg,
-					 FI_COMPLETION | (multi ? FI_MULTI_RECV : 0))));
+	st_op_end(op, st_said(ep->world, ST_RDM_RECV, fi_recvmsg(ep->ep, &msg, FI_COMPLETION |
+								 (multi ? FI_MULTI_RECV : 0))));
 }
 
 static long st_rdm_tagged(struct st_thread *thread, struct st_ep *ep, fi_addr_t from,
@@ -516,8 +513,7 @@ static void st_rdm_take_claimed(struct st_thread *thread, struct st_ep *ep)
 	struct st_op *op = &ep->ops[st_below(thread, ST_OPS)];
 
 	if (atomic_cmpxchg(&op->state, ST_CLAIMED, ST_TAKEN) == ST_CLAIMED)
-		st_rdm_claimed(ep, op, st_rdm_room(thread),
-			       st_below(thread, 2) ? FI_DISCARD : 0);
+		st_rdm_claimed(ep, op, st_rdm_room(thread), st_below(thread, 2) ? FI_DISCARD : 0);
 }
 
 static void st_rdm_receive(struct st_thread *thread, struct st_ep *ep, fi_addr_t from)
@@ -567,8 +563,7 @@ static void act_rdm_cancel(struct st_thread *thread)
 		return;
 	if (ep->enabled)
 		st_said(ep->world, ST_CANCEL,
-			fi_cancel(&ep->ep->fid,
-				  &ep->ops[st_below(thread, ST_ALL_OPS)].done));
+			fi_cancel(&ep->ep->fid, &ep->ops[st_below(thread, ST_ALL_OPS)].done));
 	up_read(&ep->lock);
 }
 
@@ -628,11 +623,9 @@ static void st_rdm_access(struct st_thread *thread, struct st_ep *ep, fi_addr_t 
 		return;
 	st_op_note(op, atomic ? ST_RDM_ATOMIC : ST_RDM_RMA, 0, 0);
 	st_op_begin(op);
-	st_op_end(op, atomic ?
-		  st_said(ep->world, ST_RDM_ATOMIC,
-			  st_rdm_post_atomic(thread, ep, op, to, addr, key)) :
-		  st_said(ep->world, ST_RDM_RMA,
-			  st_rdm_post_rma(thread, ep, op, to, addr, key)));
+	st_op_end(op, atomic ? st_said(ep->world, ST_RDM_ATOMIC,
+				       st_rdm_post_atomic(thread, ep, op, to, addr, key)) :
+		  st_said(ep->world, ST_RDM_RMA, st_rdm_post_rma(thread, ep, op, to, addr, key)));
 }
 
 static void act_rdm_access(struct st_thread *thread)

@@ -163,9 +163,8 @@ int st_getinfo(struct st_world *world, enum fi_ep_type type, u64 caps)
 	if (world->rma || world->rdm)
 		hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR |
 					      FI_MR_ALLOCATED | FI_MR_PROV_KEY;
-	ret = st_said(world, ST_GETINFO,
-		      fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
-				 NULL, 0, 0, hints, &world->info));
+	ret = st_said(world, ST_GETINFO, fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION),
+						    NULL, 0, 0, hints, &world->info));
 	fi_freeinfo(hints);
 	return ret;
 }
@@ -201,8 +200,7 @@ static int st_op_alloc(struct st_op *op, struct st_ep *ep)
 		return -ENOMEM;
 	sg_init_table(op->sgl, ST_PIECES);
 	for (i = 0; i < ST_PIECES; i++, at += piece)
-		sg_set_buf(&op->sgl[i], op->buf + at,
-			   i + 1 < ST_PIECES ? piece : ST_LEN - at);
+		sg_set_buf(&op->sgl[i], op->buf + at, i + 1 < ST_PIECES ? piece : ST_LEN - at);
 	return 0;
 }
 
@@ -279,17 +277,13 @@ int st_world_open(struct st_world *world)
 	if (!ret)
 		ret = world->rdm ? st_rdm_find(world, world->rma) : st_find(world);
 	ret = ret ? : st_said(world, ST_FABRIC,
-			      fi_fabric(world->info->fabric_attr,
-					&world->fabric, NULL));
+			      fi_fabric(world->info->fabric_attr, &world->fabric, NULL));
 	ret = ret ? : st_said(world, ST_EQ_OPEN,
-			      fi_eq_open(world->fabric, &eq_attr, &world->eq,
-					 NULL));
+			      fi_eq_open(world->fabric, &eq_attr, &world->eq, NULL));
 	ret = ret ? : st_said(world, ST_DOMAIN,
-			      fi_domain(world->fabric, world->info,
-					&world->domain, NULL));
+			      fi_domain(world->fabric, world->info, &world->domain, NULL));
 	ret = ret ? : st_said(world, ST_CNTR_OPEN,
-			      fi_cntr_open(world->domain, &cntr_attr,
-					   &world->cntr, NULL));
+			      fi_cntr_open(world->domain, &cntr_attr, &world->cntr, NULL));
 	ret = ret ? : st_cqs_open(world);
 	if (ret || world->rdm)
 		return ret ? : st_rdm_open(world);
@@ -421,8 +415,7 @@ static void st_thread_start(struct st_world *world, struct st_thread *thread,
 	thread->world = world;
 	init_completion(&thread->ended);
 	prandom_seed_state(&thread->rnd, ((u64)seed << 8) + nr);
-	thread->task = kthread_create(st_thread_run, thread, "kofi_stress/%u",
-				      nr);
+	thread->task = kthread_create(st_thread_run, thread, "kofi_stress/%u", nr);
 	if (IS_ERR(thread->task)) {
 		KUNIT_FAIL(world->test, "no thread");
 		thread->task = NULL;
@@ -437,8 +430,7 @@ static void st_thread_join(struct st_world *world, struct st_thread *thread)
 {
 	if (!thread->task)
 		return;
-	while (!wait_for_completion_timeout(&thread->ended,
-					    msecs_to_jiffies(ST_PATIENCE_MS)))
+	while (!wait_for_completion_timeout(&thread->ended, msecs_to_jiffies(ST_PATIENCE_MS)))
 		KUNIT_FAIL(world->test, "a thread hangs");
 	kthread_stop(thread->task);
 	put_task_struct(thread->task);
@@ -475,8 +467,7 @@ void st_print(struct kunit *test, struct st_figures *figures)
 	if (atomic64_read(&figures->parts))
 		kunit_info(test, "%lld messages in receives for several\n",
 			   (s64)atomic64_read(&figures->parts));
-	KUNIT_EXPECT_EQ(test, atomic64_read(&figures->posted),
-			atomic64_read(&figures->completed) +
+	KUNIT_EXPECT_EQ(test, atomic64_read(&figures->posted), atomic64_read(&figures->completed) +
 			atomic64_read(&figures->closed));
 	KUNIT_EXPECT_EQ_MSG(test, atomic_read(&figures->twice), 0,
 			    "completions of what was not posted");

@@ -13,14 +13,12 @@
 
 static int st_srx_create(struct st_world *world)
 {
-	return fi_srx_context(world->domain, world->srx_info->rx_attr,
-			      &world->srx.ep, NULL);
+	return fi_srx_context(world->domain, world->srx_info->rx_attr, &world->srx.ep, NULL);
 }
 
 static int st_srx_bind(struct st_world *world)
 {
-	return st_said(world, ST_SRX, fi_ep_bind(world->srx.ep, &world->eq->fid,
-						 0));
+	return st_said(world, ST_SRX, fi_ep_bind(world->srx.ep, &world->eq->fid, 0));
 }
 
 /* Who has none says so, and then there are no such endpoints */
@@ -72,8 +70,7 @@ bool st_srx_join(struct st_world *world, struct st_ep *ep)
 	if (!down_read_trylock(&world->srx.lock))
 		return false;
 	if (world->srx.ep)
-		joined = !st_said(world, ST_BIND,
-				  fi_ep_bind(ep->ep, &world->srx.ep->fid, 0));
+		joined = !st_said(world, ST_BIND, fi_ep_bind(ep->ep, &world->srx.ep->fid, 0));
 	up_read(&world->srx.lock);
 	return joined;
 }
@@ -91,8 +88,7 @@ void st_srx_recv(struct st_thread *thread)
 	if (op) {
 		st_op_begin(op);
 		st_op_end(op, st_said(world, ST_RECV,
-				      fi_recv(srx->ep, op->buf, ST_LEN, NULL, 0,
-					      &op->done)));
+				      fi_recv(srx->ep, op->buf, ST_LEN, NULL, 0, &op->done)));
 	}
 	up_read(&srx->lock);
 }
@@ -111,9 +107,8 @@ static void act_srx_limit(struct st_thread *thread)
 	if (!world->srx_info || !down_read_trylock(&world->srx.lock))
 		return;
 	if (world->srx.ep)
-		st_said(world, ST_SRX,
-			fi_setopt(&world->srx.ep->fid, FI_OPT_ENDPOINT,
-				  FI_OPT_SRX_LIMIT, &limit, sizeof(limit)));
+		st_said(world, ST_SRX, fi_setopt(&world->srx.ep->fid, FI_OPT_ENDPOINT,
+						 FI_OPT_SRX_LIMIT, &limit, sizeof(limit)));
 	up_read(&world->srx.lock);
 }
 

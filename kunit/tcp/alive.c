@@ -79,8 +79,7 @@ static void expect_gone(struct kunit *test, struct vt_end *end,
 
 	vt_event(test, end->eq, FI_SHUTDOWN, &event);
 	KUNIT_EXPECT_LE(test, jiffies - since, (seconds + SLACK_S) * HZ);
-	KUNIT_EXPECT_EQ(test, fi_send(end->ep, &event, 1, NULL, 0, NULL),
-			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_send(end->ep, &event, 1, NULL, 0, NULL), -ESHUTDOWN);
 }
 
 /* Until no more is taken; returns how many */
@@ -180,8 +179,7 @@ static void a_peer_that_dies_before_it_acknowledges_fails_the_operation(struct k
 	struct vt_comp comp;
 
 	peer_dies(test, sock);
-	KUNIT_ASSERT_EQ(test, fi_sendmsg(end.ep, &msg, FI_COMPLETION |
-					 FI_DELIVERY_COMPLETE), 0);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(end.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE), 0);
 	comp = vt_failed(test, end.tx);
 	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
 	vt_none(test, end.tx);
@@ -213,8 +211,7 @@ static void converse(struct kunit *test, struct vt_end *end, struct socket *sock
  * What it has been sent is not acknowledged any more.  The looks at the peer meet the end of
  * a conversation at any time.
  */
-static void expect_freeze_noticed(struct kunit *test, struct vt_end *end,
-				  struct socket *sock)
+static void expect_freeze_noticed(struct kunit *test, struct vt_end *end, struct socket *sock)
 {
 	unsigned long since;
 	u8 byte = 0;
@@ -381,8 +378,7 @@ static void a_message_may_come_slowly(struct kunit *test)
 	sock = peer_join(test, &end);
 	vt_recv(test, &end, in, pieces * piece, vt_ctx(1));
 	peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, pieces * piece));
-	KUNIT_EXPECT_EQ(test, send_slowly(test, sock, vt_buf(test, piece), piece, pieces),
-			pieces);
+	KUNIT_EXPECT_EQ(test, send_slowly(test, sock, vt_buf(test, piece), piece, pieces), pieces);
 	vt_done(test, end.rx, vt_ctx(1));
 	/* A message that waits for its receive is not late, however long that takes */
 	peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, 0));
@@ -487,8 +483,7 @@ static void a_message_is_acknowledged_at_any_time(struct kunit *test)
 	set_param(PARAM "rts_timeout", __stringify(PEER_S));
 	pair.b.rx = vt_cq(test, &vt_default_kind, 1024);
 	vt_join(test, &pair, &vt_default_kind);
-	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg,
-					 FI_COMPLETION | FI_DELIVERY_COMPLETE), 0);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE), 0);
 	vt_no_event_for(test, pair.a.eq, 3 * PEER_S * MSEC_PER_SEC);
 	vt_recv(test, &pair.b, out + 8, 8, vt_ctx(2));
 	vt_done(test, pair.b.rx, vt_ctx(2));
@@ -513,8 +508,7 @@ static void a_write_with_data_is_acknowledged_at_any_time(struct kunit *test)
 }
 
 /* What @from has sent arrives at @to, and has been sent then */
-static void take_all(struct kunit *test, struct vt_end *to, struct vt_end *from,
-		     unsigned long n)
+static void take_all(struct kunit *test, struct vt_end *to, struct vt_end *from, unsigned long n)
 {
 	u8 *in = vt_buf(test, LEN);
 	unsigned long i;

@@ -83,8 +83,7 @@ static void wait_held(struct kunit *test, const char *path, const char *what, lo
 	unsigned long until = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
 	long limit, value;
 
-	while ((value = held(test, path, what, &limit)) != want &&
-	       time_before(jiffies, until))
+	while ((value = held(test, path, what, &limit)) != want && time_before(jiffies, until))
 		schedule_timeout_uninterruptible(1);
 	KUNIT_EXPECT_EQ(test, value, want);
 	KUNIT_EXPECT_EQ(test, limit, want_limit);
@@ -258,9 +257,8 @@ static struct fi_rma_iov region(struct kunit *test, u8 *buf)
 {
 	struct fid_mr *mr;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN,
-					FI_REMOTE_READ | FI_REMOTE_WRITE, 0, KEY, 0,
-					&mr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN, FI_REMOTE_READ |
+					FI_REMOTE_WRITE, 0, KEY, 0, &mr, NULL), 0);
 	vt_adopt(test, &mr->fid);
 	return (struct fi_rma_iov) { .len = LEN, .key = KEY };
 }

@@ -57,8 +57,7 @@ static void a_rejection_has_its_data(struct kunit *test)
 
 	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
 	info = vt_connreq(test, NULL);
-	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, "no", 2),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, "no", 2), 0);
 	peer_cm(want, 6, "no", 2);
 	peer_recv(test, sock, buf, sizeof(want));
 	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
@@ -143,8 +142,7 @@ static void the_end_of_a_listener_refuses_its_requests(struct kunit *test)
 }
 
 /* An endpoint that asks; returns the peer's end of the connection */
-static struct socket *asked(struct kunit *test, struct vt_end *end,
-			    const void *data, size_t len)
+static struct socket *asked(struct kunit *test, struct vt_end *end, const void *data, size_t len)
 {
 	struct sockaddr_storage addr;
 	struct socket *listener = peer_listen(test, &addr);
@@ -271,8 +269,7 @@ static void a_response_that_does_not_come_ends_in_time(struct kunit *test)
 
 	peer_listen(test, &addr);
 	vt_client(test, &end, &vt_default_kind);
-	KUNIT_ASSERT_EQ(test, fi_setopt(&end.ep->fid, FI_OPT_ENDPOINT,
-					FI_OPT_CONNECT_TIMEOUT, &ms,
+	KUNIT_ASSERT_EQ(test, fi_setopt(&end.ep->fid, FI_OPT_ENDPOINT, FI_OPT_CONNECT_TIMEOUT, &ms,
 					sizeof(ms)), 0);
 	KUNIT_ASSERT_EQ(test, fi_connect(end.ep, &addr, NULL, 0), 0);
 	vt_error(test, end.eq, &error);

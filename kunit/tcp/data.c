@@ -15,8 +15,7 @@
 static const u64 cq_data = 0xfedcba9876543210ULL;
 
 /* Exactly these bytes come; the number of the header counts from 0 */
-static void expect(struct kunit *test, struct socket *sock, u8 *want, u8 id,
-		   size_t len)
+static void expect(struct kunit *test, struct socket *sock, u8 *want, u8 id, size_t len)
 {
 	u8 *got = vt_buf(test, len);
 
@@ -38,9 +37,8 @@ static struct fi_rma_iov region(struct kunit *test, u8 *buf, size_t len)
 {
 	struct fid_mr *mr;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, len,
-					FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 5,
-					0, &mr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, len, FI_REMOTE_READ |
+					FI_REMOTE_WRITE, 0, 5, 0, &mr, NULL), 0);
 	vt_adopt(test, &mr->fid);
 	return (struct fi_rma_iov) {
 		.addr = fi_mr_addr(mr), .len = len, .key = fi_mr_key(mr),
@@ -170,10 +168,8 @@ static void a_response_comes_however_it_is_split(struct kunit *test)
 		u8 asked[2 * PEER_BASE + PEER_RMA];
 
 		memset(in, 0, LEN);
-		KUNIT_ASSERT_EQ(test, fi_read(end.ep, in, LEN, NULL, 0, 0, 1,
-					      vt_ctx(1)), 0);
-		KUNIT_ASSERT_EQ(test, fi_sendmsg(end.ep, &msg,
-						 FI_DELIVERY_COMPLETE), 0);
+		KUNIT_ASSERT_EQ(test, fi_read(end.ep, in, LEN, NULL, 0, 0, 1, vt_ctx(1)), 0);
+		KUNIT_ASSERT_EQ(test, fi_sendmsg(end.ep, &msg, FI_DELIVERY_COMPLETE), 0);
 		peer_recv(test, sock, asked, sizeof(asked));
 		send_split(test, sock, buf, len, split);
 		vt_done(test, end.tx, vt_ctx(1));
@@ -304,8 +300,7 @@ static void what_is_sent_is_what_libfabric_sends(struct kunit *test)
 	vt_fill(want + len, LEN, 4);
 	expect(test, sock, want, 0, len + LEN);
 	vt_done(test, end.tx, vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, fi_senddata(end.ep, out, LEN, NULL, cq_data, 0,
-					  vt_ctx(2)), 0);
+	KUNIT_ASSERT_EQ(test, fi_senddata(end.ep, out, LEN, NULL, cq_data, 0, vt_ctx(2)), 0);
 	len = peer_hdr(want, 0, 1, &cq_data, NULL, 0, LEN);
 	vt_fill(want + len, LEN, 4);
 	expect(test, sock, want, 1, len + LEN);
@@ -360,8 +355,7 @@ static void a_write_goes_where_it_says(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, vt_wait(end.rx, &comp), 1);
 	KUNIT_EXPECT_EQ(test, comp.err, 0);
 	KUNIT_EXPECT_EQ(test, comp.data, cq_data);
-	KUNIT_EXPECT_EQ(test, comp.flags, FI_RMA | FI_REMOTE_WRITE |
-					  FI_REMOTE_CQ_DATA);
+	KUNIT_EXPECT_EQ(test, comp.flags, FI_RMA | FI_REMOTE_WRITE | FI_REMOTE_CQ_DATA);
 	expect_ack(test, sock, 0);
 	KUNIT_EXPECT_MEMEQ(test, target + 40, msg + len, 24);
 	KUNIT_EXPECT_MEMEQ(test, target, msg + len + 24, 40);
@@ -393,9 +387,8 @@ static void reads_are_answered_in_their_order(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 2; i++)
-		KUNIT_ASSERT_EQ(test, fi_read(end.ep, in + i * LEN, LEN, NULL, 0,
-					      rma.addr, rma.key, vt_ctx(i + 1)),
-				0);
+		KUNIT_ASSERT_EQ(test, fi_read(end.ep, in + i * LEN, LEN, NULL, 0, rma.addr, rma.key,
+					      vt_ctx(i + 1)), 0);
 	for (i = 0; i < 2; i++) {
 		len = peer_hdr(buf, 2, 0, NULL, &rma, 1, 0);
 		expect(test, sock, buf, i, len);

@@ -45,8 +45,7 @@ struct load {
 	unsigned long		twice;
 };
 
-static bool load_post_some(struct load *load, struct vt_end *end, bool send,
-			   struct load_op *ops)
+static bool load_post_some(struct load *load, struct vt_end *end, bool send, struct load_op *ops)
 {
 	ssize_t ret;
 	int i;

@@ -21,8 +21,7 @@ static struct fi_info *info_of(struct kunit *test, struct net *net)
 	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_PROV_KEY;
 	hints->fabric_attr->net = net;
 	hints->fabric_attr->prov_name = kstrdup("tcp", GFP_KERNEL);
-	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, "127.0.0.1", 0, FI_SOURCE, hints, &info),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, "127.0.0.1", 0, FI_SOURCE, hints, &info), 0);
 	vt_free_later(test, info);
 	return info;
 }

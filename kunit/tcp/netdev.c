@@ -128,8 +128,7 @@ static void a_wildcard_listener_stays(struct kunit *test)
 	sin->sin_addr.s_addr = htonl(INADDR_ANY);
 	sin->sin_port = 0;
 	eq = vt_eq(test, 0);
-	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt_of(test)->fabric, info, &pep, NULL),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt_of(test)->fabric, info, &pep, NULL), 0);
 	vt_adopt(test, &pep->fid);
 	KUNIT_ASSERT_EQ(test, fi_pep_bind(pep, &eq->fid, 0), 0);
 	KUNIT_ASSERT_EQ(test, fi_listen(pep), 0);

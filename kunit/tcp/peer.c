@@ -62,8 +62,7 @@ size_t peer_hdr(u8 *buf, u8 op, u16 flags, const u64 *data,
 	len = at - buf;
 	buf[0] = 3;
 	buf[1] = op;
-	memcpy(buf + 2, peer_foreign ? (void *)&net_flags : (void *)&flags,
-	       sizeof(flags));
+	memcpy(buf + 2, peer_foreign ? (void *)&net_flags : (void *)&flags, sizeof(flags));
 	buf[4] = 0;
 	buf[5] = count;
 	buf[6] = len;
@@ -184,14 +183,12 @@ void peer_close(struct kunit *test, struct socket *sock)
 	kunit_release_action(test, release, sock);
 }
 
-void peer_send(struct kunit *test, struct socket *sock, const void *buf,
-	       size_t len)
+void peer_send(struct kunit *test, struct socket *sock, const void *buf, size_t len)
 {
 	struct kvec kvec = { (void *)buf, len };
 	struct msghdr msg = { .msg_flags = MSG_NOSIGNAL };
 
-	KUNIT_ASSERT_EQ(test, kernel_sendmsg(sock, &msg, &kvec, 1, len),
-			(int)len);
+	KUNIT_ASSERT_EQ(test, kernel_sendmsg(sock, &msg, &kvec, 1, len), (int)len);
 }
 
 void peer_recv(struct kunit *test, struct socket *sock, void *buf, size_t len)
@@ -199,8 +196,7 @@ void peer_recv(struct kunit *test, struct socket *sock, void *buf, size_t len)
 	struct kvec kvec = { buf, len };
 	struct msghdr msg = {};
 
-	KUNIT_ASSERT_EQ(test, kernel_recvmsg(sock, &msg, &kvec, 1, len,
-					     MSG_WAITALL), (int)len);
+	KUNIT_ASSERT_EQ(test, kernel_recvmsg(sock, &msg, &kvec, 1, len, MSG_WAITALL), (int)len);
 }
 
 void peer_hung_up(struct kunit *test, struct socket *sock)

@@ -540,8 +540,7 @@ static void a_peer_is_given_up_while_no_port_is_free(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, vt_shell("cat " PORTS " >" SAVED), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, shell, "cat " SAVED " >" PORTS), 0);
 	KUNIT_ASSERT_EQ(test, vt_shell("echo 40000 40000 >" PORTS), 0);
-	peer_connect_from(test, ntohl(((struct sockaddr_in *)&name)->sin_addr.s_addr),
-			  &peer.name);
+	peer_connect_from(test, ntohl(((struct sockaddr_in *)&name)->sin_addr.s_addr), &peer.name);
 	since = jiffies;
 	post(test, &end, &peer, 1);
 	while (!vt_wait(end.tx, &comp) && time_before(jiffies, since + (10 + SLACK_S) * HZ))
@@ -618,17 +617,14 @@ static void an_endpoint_needs_an_address_of_its_own(struct kunit *test)
 	vt_free_later(test, info);
 	sin = info->src_addr;
 	sin->sin_addr.s_addr = 0;
-	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
-			-EADDRNOTAVAIL);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL), -EADDRNOTAVAIL);
 	/* Not one of this machine */
 	sin->sin_addr.s_addr = htonl(0xc0000201);
-	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
-			-EADDRNOTAVAIL);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL), -EADDRNOTAVAIL);
 	kfree(info->src_addr);
 	info->src_addr = NULL;
 	info->src_addrlen = 0;
-	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL),
-			-EADDRNOTAVAIL);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL), -EADDRNOTAVAIL);
 }
 
 static struct kunit_case rdm_cases[] = {

@@ -52,7 +52,6 @@ struct socket *rdm_dial(struct kunit *test, struct vt_end *end, const struct rdm
 /* The endpoint dials; @data of its request */
 struct socket *rdm_asked(struct kunit *test, const struct rdm_peer *peer, u8 *data);
 /* The peer accepts that */
-void rdm_respond(struct kunit *test, struct socket *sock, const u8 *request, u8 version,
-		 u32 pid);
+void rdm_respond(struct kunit *test, struct socket *sock, const u8 *request, u8 version, u32 pid);
 
 #endif /* _KUNIT_TCP_RDM_H */

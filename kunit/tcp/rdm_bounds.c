@@ -452,8 +452,7 @@ static void nobody_else_is_the_endpoint_itself(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_getname(&end.ep->fid, &own.name, &len), 0);
 	KUNIT_ASSERT_EQ(test, fi_av_insert(end.av, &own.name, 1, &own.addr, 0, NULL), 1);
 	expect_refused(test, &end, &own);
-	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, in, sizeof(*in), NULL, FI_ADDR_UNSPEC, vt_ctx(1)),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, in, sizeof(*in), NULL, FI_ADDR_UNSPEC, vt_ctx(1)), 0);
 	KUNIT_ASSERT_EQ(test, fi_inject(end.ep, &out, sizeof(out), own.addr), 0);
 	vt_done(test, end.rx, vt_ctx(1));
 	KUNIT_EXPECT_EQ(test, *in, out);

@@ -178,10 +178,8 @@ static void two_with_many_rts_go_on_when_receives_come(struct kunit *test)
 	join(test, &pair);
 	vt_fill(out, LONG, 3);
 	for (tag = 0; tag < NR_RTS; tag++) {
-		KUNIT_ASSERT_EQ(test, fi_tsend(pair.a.ep, out, LONG, NULL, 0, tag, vt_ctx(tag)),
-				0);
-		KUNIT_ASSERT_EQ(test, fi_tsend(pair.b.ep, out, LONG, NULL, 0, tag, vt_ctx(tag)),
-				0);
+		KUNIT_ASSERT_EQ(test, fi_tsend(pair.a.ep, out, LONG, NULL, 0, tag, vt_ctx(tag)), 0);
+		KUNIT_ASSERT_EQ(test, fi_tsend(pair.b.ep, out, LONG, NULL, 0, tag, vt_ctx(tag)), 0);
 	}
 	expect_all_rts(test, &pair.a);
 	expect_all_rts(test, &pair.b);

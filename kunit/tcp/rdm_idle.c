@@ -238,8 +238,7 @@ static void two_ends_lose_nothing_when_they_leave(struct kunit *test)
 		from = number % 2 ? &pair.a : &pair.b;
 		to = number % 2 ? &pair.b : &pair.a;
 		KUNIT_ASSERT_EQ(test, fi_inject(from->ep, &number, LEN, 0), 0);
-		KUNIT_ASSERT_EQ(test, fi_recv(to->ep, in, LEN, NULL, FI_ADDR_UNSPEC, vt_ctx(1)),
-				0);
+		KUNIT_ASSERT_EQ(test, fi_recv(to->ep, in, LEN, NULL, FI_ADDR_UNSPEC, vt_ctx(1)), 0);
 		vt_done(test, to->rx, vt_ctx(1));
 		KUNIT_EXPECT_EQ(test, *in, number);
 		/* Before, at and after the end of its time */

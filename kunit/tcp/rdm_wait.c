@@ -207,8 +207,7 @@ static void what_a_connection_leaves_takes_places(struct kunit *test)
 	rdm_peer_new(test, &bed->end, &peer, RDM_LOW);
 	rdm_peer_new(test, &bed->end, &other, RDM_HIGH);
 	sock = rdm_dial(test, &bed->end, &peer, 1, RDM_PID);
-	KUNIT_ASSERT_EQ(test, fi_read(bed->end.ep, mem, LEN, NULL, peer.addr, 0, 1, vt_ctx(99)),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_read(bed->end.ep, mem, LEN, NULL, peer.addr, 0, 1, vt_ctx(99)), 0);
 	peer_recv(test, sock, buf, sizeof(buf));
 	for (i = 0; i < FENCED; i++) {
 		msg.addr = peer.addr;

@@ -70,9 +70,8 @@ static u8 *region(struct kunit *test)
 	u8 *buf = vt_buf(test, LEN);
 	struct fid_mr *mr;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN,
-					FI_REMOTE_READ | FI_REMOTE_WRITE, 0, KEY,
-					0, &mr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN, FI_REMOTE_READ |
+					FI_REMOTE_WRITE, 0, KEY, 0, &mr, NULL), 0);
 	vt_adopt(test, &mr->fid);
 	return buf;
 }
@@ -277,8 +276,7 @@ static void a_response_of_another_length_ends_the_connection(struct kunit *test)
 	struct vt_comp comp;
 
 	violations_begin(test);
-	KUNIT_ASSERT_EQ(test, fi_read(end.ep, in, LEN, NULL, 0, 0, 1, vt_ctx(1)),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_read(end.ep, in, LEN, NULL, 0, 0, 1, vt_ctx(1)), 0);
 	peer_recv(test, sock, buf, PEER_BASE + PEER_RMA);
 	peer_hdr(buf, 3, 0, NULL, NULL, 0, LEN - 1);
 	peer_send(test, sock, buf, PEER_BASE + LEN - 1);
@@ -302,8 +300,7 @@ static void a_peer_that_leaves_in_a_message_cancels_it(struct kunit *test)
 
 	violations_begin(test);
 	vt_recv(test, &end, in, LEN, vt_ctx(1));
-	KUNIT_ASSERT_EQ(test, fi_read(end.ep, mem, LEN, NULL, 0, 0, 1, vt_ctx(2)),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_read(end.ep, mem, LEN, NULL, 0, 0, 1, vt_ctx(2)), 0);
 	peer_recv(test, sock, buf, sizeof(buf));
 	len = peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN);
 	peer_send(test, sock, msg, len + LEN / 2);
@@ -314,8 +311,7 @@ static void a_peer_that_leaves_in_a_message_cancels_it(struct kunit *test)
 	comp = vt_failed(test, end.rx);
 	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
 	vt_none(test, end.rx);
-	KUNIT_EXPECT_EQ(test, fi_send(end.ep, mem, 1, NULL, 0, NULL),
-			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_send(end.ep, mem, 1, NULL, 0, NULL), -ESHUTDOWN);
 	KUNIT_EXPECT_EQ(test, violations(), 0);
 }
 

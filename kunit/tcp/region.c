@@ -57,9 +57,8 @@ static struct region *new_region(struct kunit *test, size_t len)
 	region->len = len;
 	region->mem = new_memory(test, len);
 	region->msg = vt_buf(test, PEER_BASE + PEER_RMA + LEN);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, region->mem, len,
-					FI_REMOTE_READ | FI_REMOTE_WRITE, 0, KEY, 0, &region->mr,
-					NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, region->mem, len, FI_REMOTE_READ |
+					FI_REMOTE_WRITE, 0, KEY, 0, &region->mr, NULL), 0);
 	violations_begin(test);
 	return region;
 }
@@ -161,8 +160,7 @@ static void begin_read(struct kunit *test, struct region *region)
 	u8 in[PEER_BASE];
 
 	memset(region->mem, 0x66, region->len);
-	peer_send(test, region->sock, region->msg,
-		  peer_hdr(region->msg, 2, 0, NULL, &rma, 1, 0));
+	peer_send(test, region->sock, region->msg, peer_hdr(region->msg, 2, 0, NULL, &rma, 1, 0));
 	peer_recv(test, region->sock, in, sizeof(in));
 	KUNIT_EXPECT_EQ(test, in[1], 3);
 }
@@ -208,8 +206,7 @@ static void a_region_is_closed_before_it_is_read(struct kunit *test)
 					KEY + 1, 0, &other.mr, NULL), 0);
 	vt_adopt(test, &region->mr->fid);
 	begin_read(test, region);
-	peer_send(test, region->sock, region->msg,
-		  peer_hdr(region->msg, 2, 0, NULL, &rma, 1, 0));
+	peer_send(test, region->sock, region->msg, peer_hdr(region->msg, 2, 0, NULL, &rma, 1, 0));
 	msleep(20);
 	expect_close(test, &other);
 	/* The first still goes on */

@@ -142,8 +142,7 @@ static int sender_run(void *data)
 	int n = 0;
 
 	while (n < EACH) {
-		ret = fi_send(sender->end->ep, sender->buf, LEN, NULL, 0,
-			      sender->buf);
+		ret = fi_send(sender->end->ep, sender->buf, LEN, NULL, 0, sender->buf);
 		if (ret == -EAGAIN) {
 			schedule_timeout_idle(1);
 			continue;
@@ -155,8 +154,7 @@ static int sender_run(void *data)
 	return 0;
 }
 
-static void senders_start(struct kunit *test, struct sender *senders,
-			  struct vt_end *end)
+static void senders_start(struct kunit *test, struct sender *senders, struct vt_end *end)
 {
 	int i;
 

@@ -66,8 +66,7 @@ static u8 *take(struct kunit *test, struct vt_end *end, u64 tag, unsigned long n
 {
 	u8 *in = vt_buf(test, LEN);
 
-	KUNIT_ASSERT_EQ(test, fi_trecv(end->srx, in, LEN, NULL, 0, tag, 0,
-				       vt_ctx(nr)), 0);
+	KUNIT_ASSERT_EQ(test, fi_trecv(end->srx, in, LEN, NULL, 0, tag, 0, vt_ctx(nr)), 0);
 	return in;
 }
 
@@ -147,8 +146,7 @@ static void a_tagged_message_takes_the_receive_of_its_tag(struct kunit *test)
 	struct socket *sock = join(test, &end);
 	u8 *one, *two, *untagged = vt_buf(test, LEN);
 
-	KUNIT_ASSERT_EQ(test, fi_recv(end.srx, untagged, LEN, NULL, 0, vt_ctx(3)),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_recv(end.srx, untagged, LEN, NULL, 0, vt_ctx(3)), 0);
 	one = take(test, &end, 1, 1);
 	two = take(test, &end, U64_MAX - 1, 2);
 	put(test, sock, 5, U64_MAX - 1, 7);
@@ -218,8 +216,7 @@ static void an_endpoint_does_not_send_them(struct kunit *test)
 
 	join(test, &end);
 	KUNIT_EXPECT_EQ(test, fi_tsend(end.ep, &byte, 1, NULL, 0, 1, NULL), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_trecv(end.ep, &byte, 1, NULL, 0, 1, 0, NULL),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_trecv(end.ep, &byte, 1, NULL, 0, 1, 0, NULL), -ENOSYS);
 }
 
 static struct kunit_case tagged_cases[] = {

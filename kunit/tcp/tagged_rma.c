@@ -437,9 +437,8 @@ static void a_foul_access_ends_its_connection(struct kunit *test)
 	else if (row->posted)
 		KUNIT_ASSERT_EQ(test, access(&bed, row->posted == 'w', buf, LEN, vt_ctx(2), 0), 0);
 	if (row->posted)
-		peer_recv(test, bed.sock, vt_buf(test, 256), row->posted == 'p' ?
-			  PEER_BASE + PEER_RMA : row->posted == 'r' ? PEER_BASE + 16 :
-			  PEER_BASE + 8 + LEN);
+		peer_recv(test, bed.sock, vt_buf(test, 256), row->posted == 'p' ? PEER_BASE +
+			  PEER_RMA : row->posted == 'r' ? PEER_BASE + 16 : PEER_BASE + 8 + LEN);
 	if (row->op == 9) {
 		ask_read(test, &bed, TAG, LEN);
 	} else if (row->op == 10) {

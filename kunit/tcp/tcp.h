@@ -80,8 +80,7 @@ struct socket *peer_accept(struct kunit *test, struct socket *listener);
 struct socket *peer_connect_from(struct kunit *test, u32 host, const void *to);
 struct socket *peer_listen_at(struct kunit *test, u32 host, struct sockaddr_storage *addr);
 void peer_close(struct kunit *test, struct socket *sock);
-void peer_send(struct kunit *test, struct socket *sock, const void *buf,
-	       size_t len);
+void peer_send(struct kunit *test, struct socket *sock, const void *buf, size_t len);
 /* All of @len bytes */
 void peer_recv(struct kunit *test, struct socket *sock, void *buf, size_t len);
 /* The other end has hung up, and nothing is left to be read */

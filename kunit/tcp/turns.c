@@ -27,9 +27,8 @@ static struct fi_rma_iov region(struct kunit *test, u8 *buf)
 {
 	struct fid_mr *mr;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN,
-					FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 5, 0, &mr, NULL),
-			0);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN, FI_REMOTE_READ |
+					FI_REMOTE_WRITE, 0, 5, 0, &mr, NULL), 0);
 	vt_adopt(test, &mr->fid);
 	return (struct fi_rma_iov) {
 		.addr = fi_mr_addr(mr), .len = LEN, .key = fi_mr_key(mr),

@@ -121,8 +121,7 @@ static void parse(struct kunit *test, bool net_order)
 	KUNIT_EXPECT_EQ(test, hdr.number, row->op >= 5 && row->op < 9 ? number_of(row) : 0);
 	KUNIT_EXPECT_EQ(test, hdr.msg_len, row->op == 5 || row->op == 9 ? some_announced : 0);
 	KUNIT_EXPECT_EQ(test, hdr.count, row->count);
-	KUNIT_EXPECT_MEMEQ(test, hdr.rma, some_rma,
-			   row->count * sizeof(some_rma[0]));
+	KUNIT_EXPECT_MEMEQ(test, hdr.rma, some_rma, row->count * sizeof(some_rma[0]));
 }
 
 static void a_header_is_parsed_wherever_it_is_split(struct kunit *test)
@@ -280,8 +279,7 @@ static void what_is_no_header_is_refused(struct kunit *test)
 	buf[5] = row->count;
 	buf[6] = row->hdr_size;
 	memcpy(buf + 8, &row->size, sizeof(row->size));
-	KUNIT_EXPECT_EQ(test, ktcp_hdr_parse(&hdr, buf, sizeof(buf), false),
-			-EPROTO);
+	KUNIT_EXPECT_EQ(test, ktcp_hdr_parse(&hdr, buf, sizeof(buf), false), -EPROTO);
 }
 
 /* In a header that is right otherwise */
@@ -396,8 +394,7 @@ static void requests_and_responses_are_parsed(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(types); i++) {
 		peer_cm(buf, types[i], buf + PEER_CM, TCP_WIRE_CM_DATA);
 		memcpy(&cm, buf, sizeof(cm));
-		KUNIT_EXPECT_EQ(test, ktcp_cm_parse(&cm, &len, &net_order),
-				types[i]);
+		KUNIT_EXPECT_EQ(test, ktcp_cm_parse(&cm, &len, &net_order), types[i]);
 		KUNIT_EXPECT_FALSE(test, net_order);
 		KUNIT_EXPECT_EQ(test, len, TCP_WIRE_CM_DATA);
 		KUNIT_EXPECT_FALSE(test, ktcp_cm_can(&cm, TCP_WIRE_CAN_SAVE));
@@ -461,8 +458,7 @@ static void malformed_requests_are_refused(struct kunit *test)
 }
 
 static struct kunit_case wire_cases[] = {
-	KUNIT_CASE_PARAM(a_header_is_parsed_wherever_it_is_split,
-			 header_gen_params),
+	KUNIT_CASE_PARAM(a_header_is_parsed_wherever_it_is_split, header_gen_params),
 	KUNIT_CASE_PARAM(a_header_of_another_order_is_parsed, header_gen_params),
 	KUNIT_CASE_PARAM(a_header_is_built_as_peers_build_it, header_gen_params),
 	KUNIT_CASE_PARAM(a_header_of_another_order_is_built, header_gen_params),

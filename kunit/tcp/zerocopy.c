@@ -87,8 +87,7 @@ static void wait_lent(struct kunit *test, const u8 *buf, size_t len, bool want)
 	KUNIT_ASSERT_EQ(test, is_lent(buf, len), want);
 }
 
-static void peer_takes(struct kunit *test, struct socket *sock, u8 op, size_t len,
-		       u8 seed)
+static void peer_takes(struct kunit *test, struct socket *sock, u8 op, size_t len, u8 seed)
 {
 	u8 *in = vt_buf(test, PEER_BASE + len), want[PEER_BASE];
 
@@ -409,8 +408,7 @@ static void a_message_may_be_of_any_memory(struct kunit *test)
 		memcpy(kvec[i].iov_base, all + at, kvec[i].iov_len);
 		at += kvec[i].iov_len;
 	}
-	KUNIT_ASSERT_EQ(test, fi_sendv(end.ep, kvec, NULL, ARRAY_SIZE(kvec), 0,
-				       vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_sendv(end.ep, kvec, NULL, ARRAY_SIZE(kvec), 0, vt_ctx(1)), 0);
 	peer_takes(test, sock, 0, at, 9);
 	vt_done(test, end.tx, vt_ctx(1));
 }

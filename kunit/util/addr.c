@@ -37,13 +37,11 @@ static const struct sample samples[] = {
 	  "fi_sockaddr_in6://[fe80::7%3]:7471" },
 };
 
-static struct sockaddr_storage parse(struct kunit *test, const char *node,
-				     int port)
+static struct sockaddr_storage parse(struct kunit *test, const char *node, int port)
 {
 	struct sockaddr_storage addr;
 
-	KUNIT_ASSERT_EQ(test, kofi_parse_addr(NULL, node, port, AF_UNSPEC,
-					      &addr), 0);
+	KUNIT_ASSERT_EQ(test, kofi_parse_addr(NULL, node, port, AF_UNSPEC, &addr), 0);
 	return addr;
 }
 
@@ -66,12 +64,9 @@ static void an_address_is_as_long_as_its_family_says(struct kunit *test)
 
 static void formats_have_the_length_of_their_addresses(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, kofi_addr_format_len(FI_SOCKADDR_IN),
-			sizeof(struct sockaddr_in));
-	KUNIT_EXPECT_EQ(test, kofi_addr_format_len(FI_SOCKADDR_IN6),
-			sizeof(struct sockaddr_in6));
-	KUNIT_EXPECT_EQ(test, kofi_addr_format_len(FI_SOCKADDR),
-			sizeof(struct sockaddr_storage));
+	KUNIT_EXPECT_EQ(test, kofi_addr_format_len(FI_SOCKADDR_IN), sizeof(struct sockaddr_in));
+	KUNIT_EXPECT_EQ(test, kofi_addr_format_len(FI_SOCKADDR_IN6), sizeof(struct sockaddr_in6));
+	KUNIT_EXPECT_EQ(test, kofi_addr_format_len(FI_SOCKADDR), sizeof(struct sockaddr_storage));
 	KUNIT_EXPECT_EQ(test, kofi_addr_format_len(FI_FORMAT_UNSPEC), 0);
 	KUNIT_EXPECT_EQ(test, kofi_addr_format_len(FI_SOCKADDR_IB), 0);
 }
@@ -98,10 +93,8 @@ static void a_clients_bytes_become_an_address(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &to, &from, sizeof(to));
 	/* It may be in a larger structure */
 	KUNIT_EXPECT_EQ(test, kofi_addr_from_info(&to, &from, sizeof(from)), 0);
-	KUNIT_EXPECT_EQ(test, kofi_addr_from_info(&to, &from, len - 1),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, kofi_addr_from_info(&to, &from,
-						  sizeof(from) + 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_addr_from_info(&to, &from, len - 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_addr_from_info(&to, &from, sizeof(from) + 1), -EINVAL);
 }
 
 static void bytes_that_are_no_address_are_refused(struct kunit *test)
@@ -109,8 +102,7 @@ static void bytes_that_are_no_address_are_refused(struct kunit *test)
 	struct sockaddr_storage from = { .ss_family = AF_UNIX }, to;
 
 	KUNIT_EXPECT_EQ(test, kofi_addr_from_info(&to, NULL, 16), -EINVAL);
-	KUNIT_EXPECT_EQ(test, kofi_addr_from_info(&to, &from, sizeof(from)),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_addr_from_info(&to, &from, sizeof(from)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, kofi_addr_from_info(&to, &from, 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, kofi_addr_from_info(&to, &from, 0), -EINVAL);
 }
@@ -132,11 +124,9 @@ static void an_address_is_cut_where_the_clients_room_ends(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, to[min(i, need)], 0xa5);
 	}
 	len = 0;
-	KUNIT_EXPECT_EQ(test, kofi_addr_copy_out(&addr, NULL, &len),
-			-FI_ETOOSMALL);
+	KUNIT_EXPECT_EQ(test, kofi_addr_copy_out(&addr, NULL, &len), -FI_ETOOSMALL);
 	KUNIT_EXPECT_EQ(test, len, need);
-	KUNIT_EXPECT_EQ(test, kofi_addr_copy_out(&addr, NULL, &len),
-			-FI_ETOOSMALL);
+	KUNIT_EXPECT_EQ(test, kofi_addr_copy_out(&addr, NULL, &len), -FI_ETOOSMALL);
 }
 
 static void equal_addresses_are_equal_to_no_others(struct kunit *test)
@@ -152,9 +142,8 @@ static void equal_addresses_are_equal_to_no_others(struct kunit *test)
 		a = parse(test, nodes[i], 7471);
 		for (k = 0; k < ARRAY_SIZE(nodes); k++) {
 			b = parse(test, nodes[k], 7471);
-			KUNIT_EXPECT_EQ_MSG(test, kofi_addr_equal(&a, &b),
-					    i == k, "%s, %s", nodes[i],
-					    nodes[k]);
+			KUNIT_EXPECT_EQ_MSG(test, kofi_addr_equal(&a, &b), i == k, "%s, %s",
+					    nodes[i], nodes[k]);
 		}
 		b = parse(test, nodes[i], 7472);
 		KUNIT_EXPECT_FALSE(test, kofi_addr_equal(&a, &b));
@@ -186,12 +175,10 @@ static void an_address_is_put_into_words(struct kunit *test)
 	for (i = 1; i < need + 2; i++) {
 		memset(buf, 'x', sizeof(buf));
 		len = i;
-		KUNIT_EXPECT_PTR_EQ(test, kofi_addr_straddr(&addr, buf, &len),
-				    (const char *)buf);
+		KUNIT_EXPECT_PTR_EQ(test, kofi_addr_straddr(&addr, buf, &len), (const char *)buf);
 		KUNIT_EXPECT_EQ(test, len, need);
 		KUNIT_EXPECT_EQ(test, strlen(buf), min(i, need) - 1);
-		KUNIT_EXPECT_MEMEQ(test, buf, sample->straddr,
-				   min(i, need) - 1);
+		KUNIT_EXPECT_MEMEQ(test, buf, sample->straddr, min(i, need) - 1);
 		KUNIT_EXPECT_EQ(test, buf[i], 'x');
 	}
 }
@@ -262,14 +249,12 @@ static void an_address_is_in_a_network_and_on_an_interface(struct kunit *test)
 KUNIT_ARRAY_PARAM_DESC(sample, samples, name);
 
 static struct kunit_case addr_cases[] = {
-	KUNIT_CASE_PARAM(an_address_is_as_long_as_its_family_says,
-			 sample_gen_params),
+	KUNIT_CASE_PARAM(an_address_is_as_long_as_its_family_says, sample_gen_params),
 	KUNIT_CASE(formats_have_the_length_of_their_addresses),
 	KUNIT_CASE_PARAM(a_port_can_be_set, sample_gen_params),
 	KUNIT_CASE_PARAM(a_clients_bytes_become_an_address, sample_gen_params),
 	KUNIT_CASE(bytes_that_are_no_address_are_refused),
-	KUNIT_CASE_PARAM(an_address_is_cut_where_the_clients_room_ends,
-			 sample_gen_params),
+	KUNIT_CASE_PARAM(an_address_is_cut_where_the_clients_room_ends, sample_gen_params),
 	KUNIT_CASE(equal_addresses_are_equal_to_no_others),
 	KUNIT_CASE(what_means_nothing_makes_no_difference),
 	KUNIT_CASE_PARAM(an_address_is_put_into_words, sample_gen_params),

@@ -70,25 +70,21 @@ static struct atomic_test *new_test(struct kunit *test, u64 access)
 	return at;
 }
 
-static void set_iters(struct atomic_test *at, struct kofi_atomic *atomic,
-		      size_t len)
+static void set_iters(struct atomic_test *at, struct kofi_atomic *atomic, size_t len)
 {
 	kofi_iov_iter(at->operand, ITER_SOURCE, 0, len, &atomic->operand);
 	kofi_iov_iter(at->compare, ITER_SOURCE, 0, len, &atomic->compare);
 	kofi_iov_iter(at->result, ITER_DEST, 0, len, &atomic->result);
 }
 
-static int get(struct atomic_test *at, struct kofi_rma *rma,
-	       const struct fi_rma_ioc *ioc, size_t count,
-	       const struct kofi_atomic *atomic)
+static int get(struct atomic_test *at, struct kofi_rma *rma, const struct fi_rma_ioc *ioc,
+	       size_t count, const struct kofi_atomic *atomic)
 {
-	return kofi_atomic_get(rma, &at->ud->dom.map, &at->ep, ioc, count,
-			       atomic);
+	return kofi_atomic_get(rma, &at->ud->dom.map, &at->ep, ioc, count, atomic);
 }
 
 /* Executes an operation on one range; 0, or the error */
-static int run(struct atomic_test *at, u64 addr, size_t count,
-	       struct kofi_atomic *atomic)
+static int run(struct atomic_test *at, u64 addr, size_t count, struct kofi_atomic *atomic)
 {
 	const struct fi_rma_ioc ioc = { .addr = addr, .count = count,
 					.key = KEY };
@@ -128,9 +124,8 @@ static void edge_values(const struct type *type, u64 *value)
 }
 
 /* One element: what is in memory, what comes back, and what stays as it was */
-static void expect_one(struct kunit *test, struct atomic_test *at,
-		       struct kofi_atomic *atomic, const struct type *type,
-		       const u64 *mem, const u64 *buf, const u64 *cmp)
+static void expect_one(struct kunit *test, struct atomic_test *at, struct kofi_atomic *atomic,
+		       const struct type *type, const u64 *mem, const u64 *buf, const u64 *cmp)
 {
 	size_t size = type->size, addr = 64 + size;
 	u8 expect[8];
@@ -146,9 +141,8 @@ static void expect_one(struct kunit *test, struct atomic_test *at,
 	KUNIT_ASSERT_EQ(test, run(at, addr, 1, atomic), 0);
 	if (memcmp(at->mem + addr, expect, size))
 		KUNIT_FAIL(test, "op %d of form %llx: %*ph and %*ph (%*ph) give %*ph, not %*ph",
-			   atomic->op, atomic->form, (int)size, mem, (int)size,
-			   buf, (int)size, cmp, (int)size, at->mem + addr,
-			   (int)size, expect);
+			   atomic->op, atomic->form, (int)size, mem, (int)size, buf, (int)size, cmp,
+			   (int)size, at->mem + addr, (int)size, expect);
 	if (atomic->form)
 		KUNIT_EXPECT_MEMEQ(test, at->buf[2], mem, size);
 	else
@@ -226,24 +220,20 @@ static void what_there_is_is_known(struct kunit *test)
 		for (op = -1; op <= FI_DIFF + 1; op++) {
 			for (type = -1; type <= FI_UINT128 + 1; type++) {
 				size = 0;
-				ret = kofi_atomic_valid(type, op, forms[i],
-							&size);
+				ret = kofi_atomic_valid(type, op, forms[i], &size);
 				if (!has_op(op, forms[i]))
 					KUNIT_EXPECT_EQ(test, ret, -ENOSYS);
 				else if (type < 0 || type > FI_UINT64)
 					KUNIT_EXPECT_EQ(test, ret, -EINVAL);
 				else
 					KUNIT_EXPECT_EQ(test, ret, 0);
-				KUNIT_EXPECT_EQ(test, size,
-						ret ? 0 : types[type].size);
+				KUNIT_EXPECT_EQ(test, size, ret ? 0 : types[type].size);
 			}
 		}
 	}
-	KUNIT_EXPECT_EQ(test, kofi_atomic_valid(FI_INT8, FI_SUM, FI_FETCH_ATOMIC
-						| FI_COMPARE_ATOMIC, &size),
-			-FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, kofi_atomic_valid(FI_INT8, FI_SUM, FI_TAGGED,
-						&size), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, kofi_atomic_valid(FI_INT8, FI_SUM, FI_FETCH_ATOMIC |
+						FI_COMPARE_ATOMIC, &size), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, kofi_atomic_valid(FI_INT8, FI_SUM, FI_TAGGED, &size), -FI_EBADFLAGS);
 }
 
 static void what_there_is_not_is_not_resolved(struct kunit *test)
@@ -270,11 +260,9 @@ static void elements_have_to_be_aligned(struct kunit *test)
 	for (addr = 0; addr < 8; addr++) {
 		aligned = !(addr % type->size);
 		memset(at->mem, GUARD, 16);
-		KUNIT_EXPECT_EQ(test, run(at, addr, 1, &atomic),
-				aligned ? 0 : -EINVAL);
+		KUNIT_EXPECT_EQ(test, run(at, addr, 1, &atomic), aligned ? 0 : -EINVAL);
 		for (i = addr; i < addr + type->size; i++)
-			KUNIT_EXPECT_EQ(test, at->mem[i],
-					aligned ? GUARD ^ 0xff : GUARD);
+			KUNIT_EXPECT_EQ(test, at->mem[i], aligned ? GUARD ^ 0xff : GUARD);
 	}
 	KUNIT_EXPECT_EQ(test, atomic_read(&at->mr->refs), 1);
 }
@@ -303,8 +291,7 @@ static void no_element_crosses_the_end_of_a_piece(struct kunit *test)
 	ut_mr_close(test, at->mr);
 	ut_list_add(test, list, at->mem, 10);
 	ut_list_add(test, list, at->mem + 100, 10);
-	KUNIT_ASSERT_EQ(test, ut_mr_reg(at->ud, list, BOTH, KEY, 0, &at->mr),
-			0);
+	KUNIT_ASSERT_EQ(test, ut_mr_reg(at->ud, list, BOTH, KEY, 0, &at->mr), 0);
 	at->buf[0][0] = 1;
 
 	/* The elements in front of it are not changed either */
@@ -398,8 +385,7 @@ static void ranges_that_make_no_sense_are_refused(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(ioc); i++)
 		ioc[i] = (struct fi_rma_ioc) { .count = 1, .key = KEY };
-	KUNIT_EXPECT_EQ(test, get(at, &rma, ioc, ARRAY_SIZE(ioc), &atomic),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, get(at, &rma, ioc, ARRAY_SIZE(ioc), &atomic), -EINVAL);
 	KUNIT_EXPECT_EQ(test, get(at, &rma, ioc, 0, &atomic), -EINVAL);
 	ioc[1].key = KEY + 1;
 	KUNIT_EXPECT_EQ(test, get(at, &rma, ioc, 2, &atomic), -EACCES);
@@ -481,8 +467,7 @@ static int add_all_the_time(void *data)
 		ret = get(adder->at, &rma, &ioc, 1, &atomic);
 		if (ret)
 			return ret;
-		iov_iter_kvec(&atomic.operand, ITER_SOURCE, &kvec, 1,
-			      PAGE_SIZE);
+		iov_iter_kvec(&atomic.operand, ITER_SOURCE, &kvec, 1, PAGE_SIZE);
 		ret = kofi_atomic_run(&rma, &atomic);
 		kofi_rma_done(&rma, ret);
 		if (ret)
@@ -533,14 +518,12 @@ KUNIT_ARRAY_PARAM_DESC(type, types, name);
 KUNIT_ARRAY_PARAM_DESC(ut_type, ut_types, name);
 
 static struct kunit_case atomic_cases[] = {
-	KUNIT_CASE_PARAM(each_operation_does_what_it_is_defined_as,
-			 type_gen_params),
+	KUNIT_CASE_PARAM(each_operation_does_what_it_is_defined_as, type_gen_params),
 	KUNIT_CASE(what_there_is_is_known),
 	KUNIT_CASE(what_there_is_not_is_not_resolved),
 	KUNIT_CASE_PARAM(elements_have_to_be_aligned, type_gen_params),
 	KUNIT_CASE(alignment_is_that_of_the_memory),
-	KUNIT_CASE_PARAM(no_element_crosses_the_end_of_a_piece,
-			 ut_type_gen_params),
+	KUNIT_CASE_PARAM(no_element_crosses_the_end_of_a_piece, ut_type_gen_params),
 	KUNIT_CASE(a_read_needs_the_right_to_read_and_the_rest_to_write),
 	KUNIT_CASE(bounds_are_those_of_the_region),
 	KUNIT_CASE(several_ranges_take_their_operands_in_order),

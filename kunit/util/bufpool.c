@@ -69,11 +69,8 @@ static struct pool_test *new_pool(struct kunit *test, kofi_bufpool_fn fn)
 
 	init_completion(&pt->entered);
 	init_completion(&pt->leave);
-	KUNIT_ASSERT_EQ(test, kofi_bufpool_init(&pt->pool,
-						sizeof(struct object), COUNT,
-						fn), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, destroy_pool,
-							&pt->pool), 0);
+	KUNIT_ASSERT_EQ(test, kofi_bufpool_init(&pt->pool, sizeof(struct object), COUNT, fn), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, destroy_pool, &pt->pool), 0);
 	return pt;
 }
 
@@ -108,8 +105,7 @@ static void every_object_is_given_out_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kofi_bufpool_busy(&pt->pool), COUNT);
 	for (i = 0; i < COUNT; i++)
 		for (k = 0; k < i; k++)
-			KUNIT_EXPECT_GE(test, abs(obj[i] - obj[k]),
-					sizeof(struct object));
+			KUNIT_EXPECT_GE(test, abs(obj[i] - obj[k]), sizeof(struct object));
 	put_all(pt, obj);
 	KUNIT_EXPECT_EQ(test, kofi_bufpool_busy(&pt->pool), 0);
 }
@@ -123,8 +119,7 @@ static void objects_are_zeroed_and_aligned(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, kofi_bufpool_init(&pool, 3, COUNT, NULL), 0);
 	for (i = 0; i < COUNT; i++) {
 		obj = kofi_bufpool_obj(&pool, i);
-		KUNIT_EXPECT_TRUE(test, IS_ALIGNED((unsigned long)obj,
-						   sizeof(u64)));
+		KUNIT_EXPECT_TRUE(test, IS_ALIGNED((unsigned long)obj, sizeof(u64)));
 		KUNIT_EXPECT_EQ(test, obj[0] | obj[1] | obj[2], 0);
 	}
 	kofi_bufpool_destroy(&pool);
@@ -170,16 +165,14 @@ static void a_pool_of_nothing_is_refused(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, kofi_bufpool_init(&pool, 0, 1, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, kofi_bufpool_init(&pool, 8, 0, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, kofi_bufpool_init(&pool, SIZE_MAX, 1, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_bufpool_init(&pool, SIZE_MAX, 1, NULL), -EINVAL);
 }
 
 static void a_pool_without_memory_is_refused(struct kunit *test)
 {
 	struct kofi_bufpool pool;
 
-	KUNIT_EXPECT_EQ(test, kofi_bufpool_init(&pool, INT_MAX, U32_MAX, NULL),
-			-ENOMEM);
+	KUNIT_EXPECT_EQ(test, kofi_bufpool_init(&pool, INT_MAX, U32_MAX, NULL), -ENOMEM);
 }
 
 static void a_failed_get_is_reported_once(struct kunit *test)

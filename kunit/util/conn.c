@@ -21,15 +21,13 @@ static void close_eq(void *eq)
 	fid_eq->fid.ops->close(&fid_eq->fid);
 }
 
-static struct conn_test *open_conn(struct kunit *test,
-				   enum kofi_conn_state state)
+static struct conn_test *open_conn(struct kunit *test, enum kofi_conn_state state)
 {
 	struct conn_test *ct = kunit_kzalloc(test, sizeof(*ct), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, ct);
 	KUNIT_ASSERT_EQ(test, kofi_eq_open(NULL, NULL, &ct->eq, NULL), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, close_eq, ct->eq),
-			0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, close_eq, ct->eq), 0);
 	kofi_conn_init(&ct->conn, &ct->fid);
 	ct->conn.eq = container_of(ct->eq, struct kofi_eq, eq);
 	kofi_conn_set_state(&ct->conn, state);
@@ -112,11 +110,9 @@ static void an_endpoint_connects_or_accepts(struct kunit *test)
 {
 	struct conn_test *ct = open_conn(test, KOFI_CONN_ENABLED);
 
-	KUNIT_EXPECT_EQ(test, kofi_conn_may_start(&ct->conn, true),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, kofi_conn_may_start(&ct->conn, true), -FI_EOPBADSTATE);
 	ct->conn.passive = true;
-	KUNIT_EXPECT_EQ(test, kofi_conn_may_start(&ct->conn, false),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, kofi_conn_may_start(&ct->conn, false), -FI_EOPBADSTATE);
 }
 
 static void establishing_reports_the_data_of_the_peer(struct kunit *test)

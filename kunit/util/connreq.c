@@ -45,8 +45,7 @@ static struct cr *cr_open(struct kunit *test, size_t size)
 
 	KUNIT_ASSERT_NOT_NULL(test, cr);
 	KUNIT_ASSERT_EQ(test, kofi_eq_open(&attr, NULL, &cr->eq, NULL), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, cr_close_eq,
-							cr->eq), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, cr_close_eq, cr->eq), 0);
 	test->priv = cr;
 	return cr;
 }
@@ -56,8 +55,7 @@ static void cr_add(struct kunit *test, int i)
 {
 	struct cr *cr = test->priv;
 
-	KUNIT_ASSERT_EQ(test, kofi_connreq_add(&cr_reqs, &cr->req[i],
-					       GFP_KERNEL), 0);
+	KUNIT_ASSERT_EQ(test, kofi_connreq_add(&cr_reqs, &cr->req[i], GFP_KERNEL), 0);
 	cr->req[i].event.info = fi_allocinfo();
 	if (!cr->req[i].event.info) {
 		kofi_connreq_cancel(&cr_reqs, &cr->req[i]);
@@ -69,8 +67,7 @@ static int cr_post_to(struct kunit *test, int i, int pep)
 {
 	struct cr *cr = test->priv;
 
-	return kofi_connreq_post(&cr_reqs, &cr->req[i], &cr->pep[pep],
-				 to_kofi_eq(&cr->eq->fid));
+	return kofi_connreq_post(&cr_reqs, &cr->req[i], &cr->pep[pep], to_kofi_eq(&cr->eq->fid));
 }
 
 /* Adds and posts */
@@ -90,8 +87,7 @@ static struct fi_info *cr_read(struct kunit *test)
 	struct cr *cr = test->priv;
 	u32 event;
 
-	KUNIT_ASSERT_EQ(test, cr->eq->ops->read(cr->eq, &event, &entry,
-						sizeof(entry), 0),
+	KUNIT_ASSERT_EQ(test, cr->eq->ops->read(cr->eq, &event, &entry, sizeof(entry), 0),
 			(ssize_t)sizeof(entry));
 	KUNIT_EXPECT_EQ(test, event, FI_CONNREQ);
 	return entry.info;
@@ -103,8 +99,7 @@ static void cr_expect_no_event(struct kunit *test)
 	struct cr *cr = test->priv;
 	u32 event;
 
-	KUNIT_EXPECT_EQ(test, cr->eq->ops->read(cr->eq, &event, &entry,
-						sizeof(entry), 0), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, cr->eq->ops->read(cr->eq, &event, &entry, sizeof(entry), 0), -EAGAIN);
 }
 
 static long cr_take_err(fid_t handle)
@@ -135,10 +130,8 @@ static void handle_takes_its_request(struct kunit *test)
 	first = cr_ask(test, 0, 0);
 	second = cr_ask(test, 1, 0);
 
-	KUNIT_EXPECT_PTR_EQ(test, kofi_connreq_take(&cr_reqs, second, NULL, NULL),
-			    &cr->req[1]);
-	KUNIT_EXPECT_PTR_EQ(test, kofi_connreq_take(&cr_reqs, first, NULL, NULL),
-			    &cr->req[0]);
+	KUNIT_EXPECT_PTR_EQ(test, kofi_connreq_take(&cr_reqs, second, NULL, NULL), &cr->req[1]);
+	KUNIT_EXPECT_PTR_EQ(test, kofi_connreq_take(&cr_reqs, first, NULL, NULL), &cr->req[0]);
 }
 
 static void handle_takes_once(struct kunit *test)
@@ -163,8 +156,7 @@ static void old_handle_misses_a_request_in_the_same_memory(struct kunit *test)
 
 	KUNIT_EXPECT_PTR_NE(test, before, now);
 	KUNIT_EXPECT_EQ(test, cr_take_err(before), -EINVAL);
-	KUNIT_EXPECT_PTR_EQ(test, kofi_connreq_take(&cr_reqs, now, NULL, NULL),
-			    &cr->req[0]);
+	KUNIT_EXPECT_PTR_EQ(test, kofi_connreq_take(&cr_reqs, now, NULL, NULL), &cr->req[0]);
 }
 
 static void handle_is_no_address(struct kunit *test)
@@ -188,13 +180,11 @@ static void handle_of_another_registry_is_refused(struct kunit *test)
 
 	cr_open(test, 0);
 	handle = cr_ask(test, 0, 0);
-	KUNIT_ASSERT_EQ(test, kofi_connreq_add(&cr_other_reqs, &other,
-					       GFP_KERNEL), 0);
+	KUNIT_ASSERT_EQ(test, kofi_connreq_add(&cr_other_reqs, &other, GFP_KERNEL), 0);
 
 	KUNIT_EXPECT_PTR_NE(test, kofi_connreq_handle(&other), handle);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(kofi_connreq_take(&cr_other_reqs,
-								handle, NULL,
-								NULL)),
+	KUNIT_EXPECT_EQ(test,
+			PTR_ERR_OR_ZERO(kofi_connreq_take(&cr_other_reqs, handle, NULL, NULL)),
 			-EINVAL);
 	kofi_connreq_cancel(&cr_other_reqs, &other);
 	KUNIT_EXPECT_EQ(test, cr_take_err(handle), 0);
@@ -207,8 +197,7 @@ static void request_that_is_not_posted_is_not_found(struct kunit *test)
 
 	cr_add(test, 0);
 
-	KUNIT_EXPECT_EQ(test, cr_take_err(kofi_connreq_handle(&cr->req[0])),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, cr_take_err(kofi_connreq_handle(&cr->req[0])), -EINVAL);
 	kofi_connreqs_drop(&cr_reqs, kofi_connreq_is_of, NULL, &dropped);
 	KUNIT_EXPECT_TRUE(test, list_empty(&dropped));
 	cr_expect_no_event(test);
@@ -225,8 +214,7 @@ static void full_event_queue_refuses_a_request(struct kunit *test)
 	cr_add(test, 1);
 
 	KUNIT_EXPECT_EQ(test, cr_post_to(test, 1, 0), -ENOSPC);
-	KUNIT_EXPECT_EQ(test, cr_take_err(kofi_connreq_handle(&cr->req[1])),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, cr_take_err(kofi_connreq_handle(&cr->req[1])), -EINVAL);
 	KUNIT_EXPECT_NOT_NULL(test, cr->req[1].event.info);
 	kofi_connreq_cancel(&cr_reqs, &cr->req[1]);
 	fi_freeinfo(cr->req[1].event.info);
@@ -289,9 +277,7 @@ static void check_that_refuses_leaves_the_request(struct kunit *test)
 	cr_open(test, 0);
 	handle = cr_ask(test, 0, 0);
 
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(kofi_connreq_take(&cr_reqs, handle,
-								cr_refuse,
-								&err)),
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(kofi_connreq_take(&cr_reqs, handle, cr_refuse, &err)),
 			-ECONNABORTED);
 	info = cr_read(test);
 	KUNIT_EXPECT_PTR_EQ(test, info->handle, handle);
@@ -307,12 +293,10 @@ static void request_of_another_passive_endpoint_is_refused(struct kunit *test)
 	handle = cr_ask(test, 0, 0);
 
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(kofi_connreq_take(&cr_reqs, handle,
-								kofi_connreq_is_of,
-								&cr->pep[1])),
+								kofi_connreq_is_of, &cr->pep[1])),
 			-EINVAL);
-	KUNIT_EXPECT_PTR_EQ(test, kofi_connreq_take(&cr_reqs, handle,
-						    kofi_connreq_is_of,
-						    &cr->pep[0]),
+	KUNIT_EXPECT_PTR_EQ(test,
+			    kofi_connreq_take(&cr_reqs, handle, kofi_connreq_is_of, &cr->pep[0]),
 			    &cr->req[0]);
 }
 

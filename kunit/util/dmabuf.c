@@ -108,8 +108,7 @@ static int get(struct db_test *dt, struct kofi_rma *rma, u64 addr, size_t len, u
 }
 
 /* Bytes that went from @dt->mem to the target, from @offset on */
-static size_t write_part(struct db_test *dt, const struct kofi_rma *rma, size_t offset,
-			 size_t len)
+static size_t write_part(struct db_test *dt, const struct kofi_rma *rma, size_t offset, size_t len)
 {
 	struct kvec kvec = { dt->mem + offset, len };
 	struct iov_iter from;
@@ -118,8 +117,7 @@ static size_t write_part(struct db_test *dt, const struct kofi_rma *rma, size_t 
 	return kofi_rma_write(rma, offset, &from, len);
 }
 
-static size_t read_part(struct db_test *dt, const struct kofi_rma *rma, size_t offset,
-			size_t len)
+static size_t read_part(struct db_test *dt, const struct kofi_rma *rma, size_t offset, size_t len)
 {
 	struct kvec kvec = { dt->mem + offset, len };
 	struct iov_iter to;
@@ -377,8 +375,7 @@ static void a_move_ends_all_regions_of_a_dma_buf(struct kunit *test)
 	};
 	struct fid_mr *other;
 
-	KUNIT_ASSERT_EQ(test, kofi_mr_regattr(&dt->ud->dom.map, &attr, FI_MR_DMABUF, &other),
-			0);
+	KUNIT_ASSERT_EQ(test, kofi_mr_regattr(&dt->ud->dom.map, &attr, FI_MR_DMABUF, &other), 0);
 	KUNIT_EXPECT_EQ(test, ut_access(dt->ud, &dt->ep, KEY + 1, 0, SIZE, BOTH), 0);
 	KUNIT_ASSERT_EQ(test, vt_dmabuf_move(dt->db), 0);
 	KUNIT_EXPECT_FALSE(test, dt->db->mapped_at_move);

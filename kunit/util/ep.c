@@ -85,8 +85,7 @@ static void fini_ep(void *ep)
 	kofi_ep_fini(ep);
 }
 
-static struct ep_test *open_ep(struct kunit *test, enum fi_ep_type type,
-			       enum fi_wait_obj wait_obj,
+static struct ep_test *open_ep(struct kunit *test, enum fi_ep_type type, enum fi_wait_obj wait_obj,
 			       const struct kofi_ep_limits *of)
 {
 	struct fi_cntr_attr cntr_attr = { .wait_obj = FI_WAIT_UNSPEC };
@@ -99,13 +98,10 @@ static struct ep_test *open_ep(struct kunit *test, enum fi_ep_type type,
 	init_completion(&et->called);
 	info->ep_attr->type = type;
 	KUNIT_ASSERT_EQ(test, kofi_cntr_init(&et->cntr, &cntr_attr, NULL), 0);
-	KUNIT_ASSERT_EQ(test, kofi_cq_init(&et->cq, &cq_attr, 8, &cq_ops, NULL),
-			0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fini_cq, &et->cq),
-			0);
+	KUNIT_ASSERT_EQ(test, kofi_cq_init(&et->cq, &cq_attr, 8, &cq_ops, NULL), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fini_cq, &et->cq), 0);
 	KUNIT_ASSERT_EQ(test, kofi_ep_init(&et->ep, info, of, et), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fini_ep, &et->ep),
-			0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fini_ep, &et->ep), 0);
 	fi_freeinfo(info);
 	return et;
 }
@@ -119,8 +115,7 @@ static struct ep_test *open_bound(struct kunit *test, enum fi_wait_obj wait_obj)
 {
 	struct ep_test *et = open_ep(test, FI_EP_RDM, wait_obj, &limits);
 
-	KUNIT_ASSERT_EQ(test, bind(et, &et->cq.cq.fid, FI_TRANSMIT | FI_RECV),
-			0);
+	KUNIT_ASSERT_EQ(test, bind(et, &et->cq.cq.fid, FI_TRANSMIT | FI_RECV), 0);
 	KUNIT_ASSERT_EQ(test, kofi_ep_setopt(&et->ep, FI_OPT_CALLBACKS,
 					     &callbacks, sizeof(callbacks)), 0);
 	kofi_conn_set_state(&et->ep.conn, KOFI_CONN_ENABLED);
@@ -129,8 +124,7 @@ static struct ep_test *open_bound(struct kunit *test, enum fi_wait_obj wait_obj)
 
 static void called(struct kunit *test, struct ep_test *et)
 {
-	KUNIT_ASSERT_NE(test, wait_for_completion_timeout(&et->called,
-							  PATIENCE), 0);
+	KUNIT_ASSERT_NE(test, wait_for_completion_timeout(&et->called, PATIENCE), 0);
 }
 
 static void default_flags_are_those_of_the_info(struct kunit *test)
@@ -144,12 +138,10 @@ static void default_flags_are_those_of_the_info(struct kunit *test)
 	info->tx_attr->op_flags = FI_INJECT;
 	info->rx_attr->op_flags = FI_COMPLETION;
 	KUNIT_EXPECT_EQ(test, kofi_ep_init(ep, info, &limits, NULL), 0);
-	KUNIT_EXPECT_EQ(test, kofi_ep_control(&ep->ep.fid, FI_GETOPSFLAG,
-					      &flags), 0);
+	KUNIT_EXPECT_EQ(test, kofi_ep_control(&ep->ep.fid, FI_GETOPSFLAG, &flags), 0);
 	KUNIT_EXPECT_EQ(test, flags, FI_INJECT);
 	flags = FI_RECV;
-	KUNIT_EXPECT_EQ(test, kofi_ep_control(&ep->ep.fid, FI_GETOPSFLAG,
-					      &flags), 0);
+	KUNIT_EXPECT_EQ(test, kofi_ep_control(&ep->ep.fid, FI_GETOPSFLAG, &flags), 0);
 	KUNIT_EXPECT_EQ(test, flags, FI_COMPLETION);
 	kofi_ep_fini(ep);
 	fi_freeinfo(info);
@@ -167,8 +159,7 @@ static void default_flags_beyond_the_limits_are_refused(struct kunit *test)
 	info->tx_attr->op_flags = 0;
 	info->rx_attr->op_flags = FI_INJECT;
 	KUNIT_EXPECT_EQ(test, kofi_ep_init(ep, info, &limits, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, kofi_ep_init_srx(ep, info->rx_attr, &limits,
-					       NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_ep_init_srx(ep, info->rx_attr, &limits, NULL), -EINVAL);
 	fi_freeinfo(info);
 }
 
@@ -192,16 +183,12 @@ static void flags_without_one_direction_are_refused(struct kunit *test)
 	struct fid *fid = &et->ep.ep.fid;
 	u64 flags = FI_INJECT;
 
-	KUNIT_EXPECT_EQ(test, kofi_ep_control(fid, FI_SETOPSFLAG, &flags),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_ep_control(fid, FI_SETOPSFLAG, &flags), -EINVAL);
 	flags = FI_TRANSMIT | FI_RECV;
-	KUNIT_EXPECT_EQ(test, kofi_ep_control(fid, FI_GETOPSFLAG, &flags),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, kofi_ep_control(fid, FI_GETOPSFLAG, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_ep_control(fid, FI_GETOPSFLAG, &flags), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_ep_control(fid, FI_GETOPSFLAG, NULL), -EINVAL);
 	flags = FI_RECV | FI_INJECT;
-	KUNIT_EXPECT_EQ(test, kofi_ep_control(fid, FI_SETOPSFLAG, &flags),
-			-FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, kofi_ep_control(fid, FI_SETOPSFLAG, &flags), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, kofi_ep_control(fid, FI_ENABLE, NULL), -ENOSYS);
 }
 
@@ -213,8 +200,7 @@ static void queues_are_bound_by_direction(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, et->ep.tx.cq, &et->cq);
 	KUNIT_EXPECT_NULL(test, et->ep.rx.cq);
 	KUNIT_EXPECT_EQ(test, et->ep.tx.implied, FI_COMPLETION);
-	KUNIT_EXPECT_EQ(test, bind(et, &et->cq.cq.fid,
-				   FI_RECV | FI_SELECTIVE_COMPLETION), 0);
+	KUNIT_EXPECT_EQ(test, bind(et, &et->cq.cq.fid, FI_RECV | FI_SELECTIVE_COMPLETION), 0);
 	KUNIT_EXPECT_PTR_EQ(test, et->ep.rx.cq, &et->cq);
 	KUNIT_EXPECT_EQ(test, et->ep.rx.implied, 0);
 	KUNIT_EXPECT_EQ(test, et->ep.tx.implied, FI_COMPLETION);
@@ -225,8 +211,7 @@ static void counters_are_bound_for_what_is_counted(struct kunit *test)
 	struct ep_test *et = open_ep(test, FI_EP_MSG, FI_WAIT_UNSPEC, &limits);
 	struct fid *cntr = &et->cntr.cntr.fid;
 
-	KUNIT_EXPECT_EQ(test, bind(et, cntr, FI_SEND | FI_REMOTE_READ),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, bind(et, cntr, FI_SEND | FI_REMOTE_READ), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, bind(et, cntr, FI_SEND | FI_REMOTE_WRITE), 0);
 	kofi_ep_posted(&et->ep, FI_MSG | FI_RECV, NULL, 30);
 	kofi_ep_count(&et->ep, FI_MSG | FI_SEND, 0, 10);
@@ -307,8 +292,7 @@ static void nothing_is_bound_after_the_enable(struct kunit *test)
 	struct ep_test *et = open_ep(test, FI_EP_MSG, FI_WAIT_UNSPEC, &limits);
 
 	kofi_conn_set_state(&et->ep.conn, KOFI_CONN_ENABLED);
-	KUNIT_EXPECT_EQ(test, bind(et, &et->cq.cq.fid, FI_TRANSMIT),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, bind(et, &et->cq.cq.fid, FI_TRANSMIT), -FI_EOPBADSTATE);
 	kofi_conn_set_state(&et->ep.conn, KOFI_CONN_GONE);
 	KUNIT_EXPECT_EQ(test, bind(et, &et->cq.cq.fid, FI_TRANSMIT), -ENODEV);
 	KUNIT_EXPECT_NULL(test, et->ep.tx.cq);
@@ -344,8 +328,7 @@ static void an_endpoint_without_connections_needs_no_event_queue(struct kunit *t
 {
 	struct ep_test *et = open_ep(test, FI_EP_RDM, FI_WAIT_UNSPEC, &limits);
 
-	KUNIT_ASSERT_EQ(test, bind(et, &et->cq.cq.fid, FI_TRANSMIT | FI_RECV),
-			0);
+	KUNIT_ASSERT_EQ(test, bind(et, &et->cq.cq.fid, FI_TRANSMIT | FI_RECV), 0);
 	KUNIT_EXPECT_EQ(test, kofi_ep_may_enable(&et->ep), 0);
 }
 
@@ -355,8 +338,7 @@ static void sleeping_for_a_polled_queue_is_refused(struct kunit *test)
 	static const u64 dirs[] = { FI_SEND, FI_RECV, FI_READ, FI_WRITE };
 	int i;
 
-	KUNIT_ASSERT_EQ(test, bind(et, &et->cq.cq.fid, FI_TRANSMIT | FI_RECV),
-			0);
+	KUNIT_ASSERT_EQ(test, bind(et, &et->cq.cq.fid, FI_TRANSMIT | FI_RECV), 0);
 	for (i = 0; i < ARRAY_SIZE(dirs); i++) {
 		memset(et->ep.cntrs, 0, sizeof(et->ep.cntrs));
 		KUNIT_ASSERT_EQ(test, bind(et, &et->cntr.cntr.fid, dirs[i]), 0);
@@ -371,12 +353,10 @@ static void success_is_reported_unless_completion_is_selective(struct kunit *tes
 {
 	struct ep_test *et = open_bound(test, FI_WAIT_UNSPEC);
 
-	KUNIT_EXPECT_EQ(test, kofi_ep_flags(&et->ep.tx, FI_MORE),
-			FI_MORE | FI_COMPLETION);
+	KUNIT_EXPECT_EQ(test, kofi_ep_flags(&et->ep.tx, FI_MORE), FI_MORE | FI_COMPLETION);
 	et->ep.tx.implied = 0;
 	KUNIT_EXPECT_EQ(test, kofi_ep_flags(&et->ep.tx, FI_MORE), FI_MORE);
-	KUNIT_EXPECT_EQ(test, kofi_ep_flags(&et->ep.tx, FI_COMPLETION),
-			FI_COMPLETION);
+	KUNIT_EXPECT_EQ(test, kofi_ep_flags(&et->ep.tx, FI_COMPLETION), FI_COMPLETION);
 }
 
 static void an_operation_without_context_has_the_default_callback(struct kunit *test)
@@ -388,8 +368,7 @@ static void an_operation_without_context_has_the_default_callback(struct kunit *
 		.err		= EIO,
 	};
 
-	KUNIT_EXPECT_PTR_EQ(test, kofi_ep_context(&et->ep, &et->ep.tx, et),
-			    (void *)et);
+	KUNIT_EXPECT_PTR_EQ(test, kofi_ep_context(&et->ep, &et->ep.tx, et), (void *)et);
 	kofi_cq_complete(&et->cq, &comp);
 	called(test, et);
 	KUNIT_EXPECT_EQ(test, et->entry.err, EIO);
@@ -422,22 +401,18 @@ static void callbacks_can_be_set_before_the_enable_only(struct kunit *test)
 	struct fi_ep_callbacks got = {};
 	size_t len = sizeof(got);
 
-	KUNIT_EXPECT_EQ(test, kofi_ep_setopt(&et->ep, FI_OPT_CALLBACKS,
-					     &callbacks, 4), -EINVAL);
-	KUNIT_EXPECT_EQ(test, kofi_ep_setopt(&et->ep, FI_OPT_CM_DATA_SIZE,
-					     &callbacks, sizeof(callbacks)),
-			-ENOPROTOOPT);
+	KUNIT_EXPECT_EQ(test, kofi_ep_setopt(&et->ep, FI_OPT_CALLBACKS, &callbacks, 4), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_ep_setopt(&et->ep, FI_OPT_CM_DATA_SIZE, &callbacks,
+					     sizeof(callbacks)), -ENOPROTOOPT);
 	KUNIT_EXPECT_EQ(test, kofi_ep_setopt(&et->ep, FI_OPT_CALLBACKS,
 					     &callbacks, sizeof(callbacks)), 0);
-	KUNIT_EXPECT_EQ(test, kofi_ep_getopt(&et->ep, FI_OPT_CALLBACKS, &got,
-					     &len), 0);
+	KUNIT_EXPECT_EQ(test, kofi_ep_getopt(&et->ep, FI_OPT_CALLBACKS, &got, &len), 0);
 	KUNIT_EXPECT_PTR_EQ(test, got.ready, callbacks.ready);
 	KUNIT_EXPECT_EQ(test, kofi_ep_getopt(&et->ep, FI_OPT_CM_DATA_SIZE, &got,
 					     &len), -ENOPROTOOPT);
 	kofi_conn_set_state(&et->ep.conn, KOFI_CONN_ENABLED);
-	KUNIT_EXPECT_EQ(test, kofi_ep_setopt(&et->ep, FI_OPT_CALLBACKS,
-					     &callbacks, sizeof(callbacks)),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, kofi_ep_setopt(&et->ep, FI_OPT_CALLBACKS, &callbacks,
+					     sizeof(callbacks)), -FI_EOPBADSTATE);
 }
 
 static void room_calls_a_client_that_waits_once(struct kunit *test)
@@ -505,8 +480,7 @@ static void a_shared_receive_context_is_called_in_a_worker(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, et);
 	init_completion(&et->called);
-	KUNIT_ASSERT_EQ(test, kofi_ep_init_srx(&et->ep, &attr, &limits, NULL),
-			0);
+	KUNIT_ASSERT_EQ(test, kofi_ep_init_srx(&et->ep, &attr, &limits, NULL), 0);
 	KUNIT_EXPECT_EQ(test, et->ep.ep.fid.fclass, FI_CLASS_SRX_CTX);
 	et->ep.callbacks = callbacks;
 	kofi_waiter_note(&et->ep.rx.room);

@@ -57,16 +57,14 @@ static struct kofi_iov *new_iov(struct kunit *test)
 
 static int set(struct kofi_iov *iov, const struct ut_list *list, size_t max_len)
 {
-	return kofi_iov_set(iov, ROOM, list->type, list->kvec, list->count,
-			    max_len, false);
+	return kofi_iov_set(iov, ROOM, list->type, list->kvec, list->count, max_len, false);
 }
 
 /*
  * A list of three elements over @mem: 5 bytes, more than a page, and the rest of
  * @len.  The client's array is overwritten before this returns.
  */
-static struct kofi_iov *iov_over(struct kunit *test,
-				 const struct memory_kind *kind, void *mem,
+static struct kofi_iov *iov_over(struct kunit *test, const struct memory_kind *kind, void *mem,
 				 size_t len)
 {
 	struct ut_list *list = ut_list(test, kind->type);
@@ -112,8 +110,7 @@ static void pages_stay_pages(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, iov->pages);
 	KUNIT_EXPECT_EQ(test, iov->count, 2);
 	KUNIT_EXPECT_EQ(test, iov->len, 40);
-	KUNIT_EXPECT_PTR_EQ(test, iov->bvec[1].bv_page,
-			    virt_to_page(buf + PAGE_SIZE));
+	KUNIT_EXPECT_PTR_EQ(test, iov->bvec[1].bv_page, virt_to_page(buf + PAGE_SIZE));
 	KUNIT_EXPECT_EQ(test, iov->bvec[1].bv_offset, 3);
 	KUNIT_EXPECT_EQ(test, iov->bvec[1].bv_len, 30);
 }
@@ -140,14 +137,12 @@ static void a_list_of_nothing_is_taken(struct kunit *test)
 {
 	struct kofi_iov *iov = new_iov(test);
 
-	KUNIT_EXPECT_EQ(test, kofi_iov_set(iov, ROOM, FI_BUF_KVEC, NULL, 0, 0, false),
-			0);
+	KUNIT_EXPECT_EQ(test, kofi_iov_set(iov, ROOM, FI_BUF_KVEC, NULL, 0, 0, false), 0);
 	KUNIT_EXPECT_EQ(test, iov->len, 0);
 	KUNIT_EXPECT_EQ(test, iov->count, 0);
 }
 
-static void expect_refused(struct kunit *test, const struct ut_list *list,
-			   size_t max_len, int err)
+static void expect_refused(struct kunit *test, const struct ut_list *list, size_t max_len, int err)
 {
 	struct kofi_iov *iov = new_iov(test);
 
@@ -197,10 +192,8 @@ static void a_list_that_is_none_is_refused(struct kunit *test)
 	struct kofi_iov *iov = new_iov(test);
 	struct kvec kvec = { iov, 1 };
 
-	KUNIT_EXPECT_EQ(test, kofi_iov_set(iov, ROOM, FI_BUF_KVEC, NULL, 1, 1, false),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, kofi_iov_set(iov, ROOM, FI_BUF_SGL + 1, &kvec, 1,
-					   1, false), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_iov_set(iov, ROOM, FI_BUF_KVEC, NULL, 1, 1, false), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_iov_set(iov, ROOM, FI_BUF_SGL + 1, &kvec, 1, 1, false), -EINVAL);
 }
 
 static void a_list_that_ends_early_is_refused(struct kunit *test)
@@ -269,9 +262,7 @@ static void any_part_can_be_gathered(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(offsets); i++) {
 		for (len = 0; len <= 9000 - offsets[i]; len += 997) {
 			memset(to, GUARD, AREA);
-			KUNIT_ASSERT_EQ(test, kofi_iov_gather(to, iov,
-							      offsets[i], len),
-					len);
+			KUNIT_ASSERT_EQ(test, kofi_iov_gather(to, iov, offsets[i], len), len);
 			KUNIT_EXPECT_MEMEQ(test, to, mem + offsets[i], len);
 			KUNIT_EXPECT_EQ(test, to[len], GUARD);
 		}
@@ -476,8 +467,7 @@ static void a_list_is_lent_only_if_it_is_too_long(struct kunit *test)
 /* Hardened usercopy takes only caches that were made for it */
 static void objects_of_any_slab_cache_are_copied(struct kunit *test)
 {
-	struct kmem_cache *cache = kmem_cache_create("kofi_util_test", 64, 0, 0,
-						     NULL);
+	struct kmem_cache *cache = kmem_cache_create("kofi_util_test", 64, 0, 0, NULL);
 	struct kofi_iov *iov = new_iov(test);
 	struct kofi_iov *other = new_iov(test);
 	u8 *object, *buf = ut_kmalloc(test, 64);
@@ -525,14 +515,10 @@ static struct kunit_case iov_cases[] = {
 	KUNIT_CASE(a_buffer_of_the_provider_is_a_list),
 	KUNIT_CASE_PARAM(any_part_can_be_gathered, memory_kind_gen_params),
 	KUNIT_CASE_PARAM(any_part_can_be_scattered_to, memory_kind_gen_params),
-	KUNIT_CASE_PARAM(a_part_ends_where_its_list_ends,
-			 memory_kind_gen_params),
-	KUNIT_CASE_PARAM(each_kind_is_copied_to_each_kind,
-			 memory_kind_gen_params),
-	KUNIT_CASE_PARAM(a_copy_ends_with_the_shorter_list,
-			 memory_kind_gen_params),
-	KUNIT_CASE_PARAM(a_copy_may_be_made_with_interrupts_off,
-			 memory_kind_gen_params),
+	KUNIT_CASE_PARAM(a_part_ends_where_its_list_ends, memory_kind_gen_params),
+	KUNIT_CASE_PARAM(each_kind_is_copied_to_each_kind, memory_kind_gen_params),
+	KUNIT_CASE_PARAM(a_copy_ends_with_the_shorter_list, memory_kind_gen_params),
+	KUNIT_CASE_PARAM(a_copy_may_be_made_with_interrupts_off, memory_kind_gen_params),
 	KUNIT_CASE_PARAM(a_list_that_is_lent_is_read_from_anywhere, ut_type_gen_params),
 	KUNIT_CASE(a_list_is_lent_only_if_it_is_too_long),
 	KUNIT_CASE(objects_of_any_slab_cache_are_copied),

@@ -58,8 +58,7 @@ static struct kept_test *new_test(struct kunit *test)
 	memset(kt->buf, 0, MAX_MSG);
 	ut_fill(kt->mem, MAX_MSG, 1);
 	kt->mr = ut_mr(test, kt->ud, kt->buf, MAX_MSG, BOTH, KEY);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, close_region,
-							kt->mr), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, close_region, kt->mr), 0);
 	return kt;
 }
 
@@ -140,11 +139,9 @@ static void injected_data_are_copied(struct kunit *test)
 	ut_fill(stack, sizeof(stack), 7);
 	KUNIT_ASSERT_EQ(test, keep_send(kt, stack, INJECT, FI_INJECT), 0);
 	memset(stack, 0, sizeof(stack));
-	KUNIT_EXPECT_EQ(test, kofi_iov_gather(copy, &kt->kept.local, 0, INJECT),
-			INJECT);
+	KUNIT_EXPECT_EQ(test, kofi_iov_gather(copy, &kt->kept.local, 0, INJECT), INJECT);
 	KUNIT_EXPECT_TRUE(test, ut_filled(copy, INJECT, 7));
-	KUNIT_EXPECT_EQ(test, keep_send(kt, stack, INJECT + 1, FI_INJECT),
-			-EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, keep_send(kt, stack, INJECT + 1, FI_INJECT), -EMSGSIZE);
 }
 
 static void inject_is_bounded_by_the_room_for_it(struct kunit *test)
@@ -152,10 +149,8 @@ static void inject_is_bounded_by_the_room_for_it(struct kunit *test)
 	struct kept_test *kt = new_test(test);
 
 	kt->ep.inject_size = MAX_MSG;
-	KUNIT_EXPECT_EQ(test, keep_send(kt, kt->mem, KOFI_OP_INJECT, FI_INJECT),
-			0);
-	KUNIT_EXPECT_EQ(test, keep_send(kt, kt->mem, KOFI_OP_INJECT + 1,
-					FI_INJECT), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, keep_send(kt, kt->mem, KOFI_OP_INJECT, FI_INJECT), 0);
+	KUNIT_EXPECT_EQ(test, keep_send(kt, kt->mem, KOFI_OP_INJECT + 1, FI_INJECT), -EMSGSIZE);
 }
 
 static void messages_are_bounded(struct kunit *test)
@@ -380,8 +375,7 @@ static void an_atomic_operation_changes_the_region(struct kunit *test)
 	operand[0] = 3;
 	operand[1] = 4;
 	target[0] = 10;
-	KUNIT_ASSERT_EQ(test, keep_sum(kt, FI_OP_ATOMIC, operand, NULL, NULL,
-				       2, 0), 0);
+	KUNIT_ASSERT_EQ(test, keep_sum(kt, FI_OP_ATOMIC, operand, NULL, NULL, 2, 0), 0);
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
 	KUNIT_EXPECT_EQ(test, target[0], 13);
 	KUNIT_EXPECT_EQ(test, target[1], 4);
@@ -393,15 +387,13 @@ static void operands_may_be_injected(struct kunit *test)
 	struct kept_test *kt = new_test(test);
 	u32 stack[] = { 3, 4 }, *target = (u32 *)kt->buf;
 
-	KUNIT_ASSERT_EQ(test, keep_sum(kt, FI_OP_ATOMIC, stack, NULL, NULL, 2,
-				       FI_INJECT), 0);
+	KUNIT_ASSERT_EQ(test, keep_sum(kt, FI_OP_ATOMIC, stack, NULL, NULL, 2, FI_INJECT), 0);
 	stack[0] = 0;
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
 	KUNIT_EXPECT_EQ(test, target[0], 3);
 	KUNIT_EXPECT_EQ(test, target[1], 4);
-	KUNIT_EXPECT_EQ(test, keep_sum(kt, FI_OP_ATOMIC, (u32 *)kt->mem, NULL,
-				       NULL, INJECT / 4 + 1, FI_INJECT),
-			-EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, keep_sum(kt, FI_OP_ATOMIC, (u32 *)kt->mem, NULL, NULL, INJECT / 4 + 1,
+				       FI_INJECT), -EMSGSIZE);
 }
 
 static void a_fetch_brings_the_old_values(struct kunit *test)
@@ -414,8 +406,7 @@ static void a_fetch_brings_the_old_values(struct kunit *test)
 	operand[1] = 1;
 	target[0] = 10;
 	target[1] = 20;
-	KUNIT_ASSERT_EQ(test, keep_sum(kt, FI_OP_FETCH_ATOMIC, operand, result, NULL,
-				       2, 0), 0);
+	KUNIT_ASSERT_EQ(test, keep_sum(kt, FI_OP_FETCH_ATOMIC, operand, result, NULL, 2, 0), 0);
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
 	KUNIT_EXPECT_EQ(test, result[0], 10);
 	KUNIT_EXPECT_EQ(test, result[1], 20);
@@ -515,8 +506,7 @@ static void an_atomic_operation_that_is_refused_changes_nothing(struct kunit *te
 
 	operand[0] = 1;
 	operand[1] = 1;
-	KUNIT_ASSERT_EQ(test, keep_sum(kt, FI_OP_ATOMIC, operand, NULL, NULL,
-				       2, 0), 0);
+	KUNIT_ASSERT_EQ(test, keep_sum(kt, FI_OP_ATOMIC, operand, NULL, NULL, 2, 0), 0);
 	kt->kept.ioc[0].addr = MAX_MSG - 4;
 	KUNIT_EXPECT_EQ(test, execute(kt), -EACCES);
 	KUNIT_EXPECT_EQ(test, *(u32 *)(kt->buf + MAX_MSG - 4), 0);

@@ -50,8 +50,7 @@ void *ut_vmalloc(struct kunit *test, size_t len)
 	void *mem = vzalloc(len);
 
 	KUNIT_ASSERT_NOT_NULL(test, mem);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, ut_vfree, mem),
-			0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, ut_vfree, mem), 0);
 	return mem;
 }
 
@@ -62,8 +61,7 @@ void *ut_pages(struct kunit *test, unsigned int order)
 	mem->order = order;
 	mem->addr = __get_free_pages(GFP_KERNEL | __GFP_ZERO, order);
 	KUNIT_ASSERT_NE(test, mem->addr, 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, ut_free_pages,
-							mem), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, ut_free_pages, mem), 0);
 	return (void *)mem->addr;
 }
 
@@ -75,8 +73,7 @@ struct ut_list *ut_list(struct kunit *test, enum fi_buf_type type)
 	return list;
 }
 
-void ut_list_add(struct kunit *test, struct ut_list *list, void *buf,
-		 size_t len)
+void ut_list_add(struct kunit *test, struct ut_list *list, void *buf, size_t len)
 {
 	size_t i = list->count++;
 
@@ -86,15 +83,13 @@ void ut_list_add(struct kunit *test, struct ut_list *list, void *buf,
 		list->kvec[i] = (struct kvec) { buf, len };
 		break;
 	case FI_BUF_BVEC:
-		bvec_set_page(&list->bvec[i], virt_to_page(buf), len,
-			      offset_in_page(buf));
+		bvec_set_page(&list->bvec[i], virt_to_page(buf), len, offset_in_page(buf));
 		break;
 	default:
 		if (i)
 			sg_unmark_end(&list->sgl[i - 1]);
 		sg_init_table(&list->sgl[i], 1);
-		sg_set_page(&list->sgl[i], virt_to_page(buf), len,
-			    offset_in_page(buf));
+		sg_set_page(&list->sgl[i], virt_to_page(buf), len, offset_in_page(buf));
 	}
 }
 

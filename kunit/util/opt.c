@@ -11,8 +11,7 @@ static void put_copies_the_value_and_its_size(struct kunit *test)
 	u32 value = 0x12345678, copy = 0;
 	size_t len = sizeof(copy);
 
-	KUNIT_EXPECT_EQ(test, kofi_opt_put(&value, sizeof(value), &copy, &len),
-			0);
+	KUNIT_EXPECT_EQ(test, kofi_opt_put(&value, sizeof(value), &copy, &len), 0);
 	KUNIT_EXPECT_EQ(test, copy, value);
 	KUNIT_EXPECT_EQ(test, len, sizeof(value));
 }
@@ -41,10 +40,8 @@ static void get_takes_a_value_of_the_right_size_only(struct kunit *test)
 {
 	u32 from = 7, value = 1;
 
-	KUNIT_EXPECT_EQ(test, kofi_opt_get(&value, sizeof(value), &from, 3),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, kofi_opt_get(&value, sizeof(value), &from, 5),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_opt_get(&value, sizeof(value), &from, 3), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_opt_get(&value, sizeof(value), &from, 5), -EINVAL);
 	KUNIT_EXPECT_EQ(test, value, 1);
 	KUNIT_EXPECT_EQ(test, kofi_opt_get(&value, sizeof(value), &from, 4), 0);
 	KUNIT_EXPECT_EQ(test, value, 7);
@@ -54,12 +51,10 @@ static void get_size_keeps_to_its_limit(struct kunit *test)
 {
 	size_t from = 11, value = 1;
 
-	KUNIT_EXPECT_EQ(test, kofi_opt_get_size(&value, 10, &from,
-						sizeof(from)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_opt_get_size(&value, 10, &from, sizeof(from)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, kofi_opt_get_size(&value, 11, &from, 4), -EINVAL);
 	KUNIT_EXPECT_EQ(test, value, 1);
-	KUNIT_EXPECT_EQ(test, kofi_opt_get_size(&value, 11, &from,
-						sizeof(from)), 0);
+	KUNIT_EXPECT_EQ(test, kofi_opt_get_size(&value, 11, &from, sizeof(from)), 0);
 	KUNIT_EXPECT_EQ(test, value, 11);
 }
 

@@ -36,8 +36,7 @@ static int take_piece(void *context, const struct kofi_piece *piece)
 
 static int walk(const struct ut_list *list, struct pieces *pieces)
 {
-	return kofi_list_each_piece(list->type, list->kvec, list->count, false,
-				    take_piece, pieces);
+	return kofi_list_each_piece(list->type, list->kvec, list->count, false, take_piece, pieces);
 }
 
 /* Where a piece lies, by its page */
@@ -46,8 +45,7 @@ static phys_addr_t piece_phys(const struct kofi_piece *piece)
 	return page_to_phys(piece->page) + piece->offset;
 }
 
-static void expect_piece(struct kunit *test, const struct kofi_piece *piece,
-			 void *addr, size_t len)
+static void expect_piece(struct kunit *test, const struct kofi_piece *piece, void *addr, size_t len)
 {
 	KUNIT_EXPECT_PTR_EQ(test, piece->addr, addr);
 	KUNIT_EXPECT_EQ(test, piece->len, len);
@@ -79,12 +77,9 @@ static void a_buffer_of_vmalloc_is_a_piece_per_page(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, walk(list, pieces), 0);
 	KUNIT_ASSERT_EQ(test, pieces->count, 3);
 	for (i = 0; i < 3; i++) {
-		KUNIT_EXPECT_PTR_EQ(test, pieces->piece[i].addr,
-				    buf + 100 + done);
-		KUNIT_EXPECT_PTR_EQ(test, pieces->piece[i].page,
-				    vmalloc_to_page(buf + 100 + done));
-		KUNIT_EXPECT_EQ(test, pieces->piece[i].offset,
-				offset_in_page(buf + 100 + done));
+		KUNIT_EXPECT_PTR_EQ(test, pieces->piece[i].addr, buf + 100 + done);
+		KUNIT_EXPECT_PTR_EQ(test, pieces->piece[i].page, vmalloc_to_page(buf + 100 + done));
+		KUNIT_EXPECT_EQ(test, pieces->piece[i].offset, offset_in_page(buf + 100 + done));
 		done += pieces->piece[i].len;
 	}
 	KUNIT_EXPECT_EQ(test, done, 2 * PAGE_SIZE);
@@ -141,8 +136,7 @@ static void a_chain_of_scatterlists_is_followed(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, walk(first, pieces), 0);
 	KUNIT_ASSERT_EQ(test, pieces->count, 2);
 	expect_piece(test, &pieces->piece[1], buf + PAGE_SIZE, 20);
-	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_SGL, first->sgl, 2, 100),
-			30);
+	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_SGL, first->sgl, 2, 100), 30);
 }
 
 static void empty_elements_are_passed_over(struct kunit *test)
@@ -177,15 +171,12 @@ static void a_list_that_is_none_is_refused(struct kunit *test)
 	struct pieces *pieces = ut_kmalloc(test, sizeof(*pieces));
 	struct kvec kvec = { pieces, 1 };
 
-	KUNIT_EXPECT_EQ(test, kofi_list_each_piece(FI_BUF_KVEC, NULL, 1, false,
-						   take_piece, pieces),
+	KUNIT_EXPECT_EQ(test, kofi_list_each_piece(FI_BUF_KVEC, NULL, 1, false, take_piece, pieces),
 			-EINVAL);
-	KUNIT_EXPECT_EQ(test, kofi_list_each_piece(FI_BUF_SGL + 1, &kvec, 1, false,
-						   take_piece, pieces),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_list_each_piece(FI_BUF_SGL + 1, &kvec, 1, false, take_piece,
+						   pieces), -EINVAL);
 	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_KVEC, NULL, 1, 1), -EINVAL);
-	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_SGL + 1, &kvec, 1, 1),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_SGL + 1, &kvec, 1, 1), -EINVAL);
 }
 
 static void a_list_that_ends_early_is_refused(struct kunit *test)
@@ -197,8 +188,7 @@ static void a_list_that_ends_early_is_refused(struct kunit *test)
 	list->count = 2;
 
 	KUNIT_EXPECT_EQ(test, walk(list, pieces), -EINVAL);
-	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_SGL, list->sgl, 2, 100),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_SGL, list->sgl, 2, 100), -EINVAL);
 }
 
 static void the_walk_ends_when_the_callback_fails(struct kunit *test)
@@ -310,10 +300,8 @@ static void a_list_is_counted_up_to_a_limit(struct kunit *test)
 	ut_list_add(test, list, buf, 8);
 	ut_list_add(test, list, buf, 8);
 
-	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_KVEC, list->kvec, 2, 16),
-			16);
-	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_KVEC, list->kvec, 2, 15),
-			-EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_KVEC, list->kvec, 2, 16), 16);
+	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_KVEC, list->kvec, 2, 15), -EMSGSIZE);
 }
 
 static void each_element_counts_in_whole_pages(struct kunit *test)
@@ -338,16 +326,13 @@ static void lengths_do_not_overflow(struct kunit *test)
 	ut_list_add(test, list, buf, 16);
 	ut_list_add(test, list, buf, SIZE_MAX - 8);
 
-	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_KVEC, list->kvec, 2,
-					    SIZE_MAX), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_KVEC, list->kvec, 2, SIZE_MAX), -EMSGSIZE);
 	list->kvec[0].iov_len = 0;
 	list->kvec[1].iov_len = SSIZE_MAX;
-	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_KVEC, list->kvec, 2,
-					    SIZE_MAX), SSIZE_MAX);
+	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_KVEC, list->kvec, 2, SIZE_MAX), SSIZE_MAX);
 	/* More than the result can say */
 	list->kvec[0].iov_len = 1;
-	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_KVEC, list->kvec, 2,
-					    SIZE_MAX), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, kofi_list_len(FI_BUF_KVEC, list->kvec, 2, SIZE_MAX), -EMSGSIZE);
 }
 
 static void a_walk_can_stop_anywhere(struct kunit *test)
@@ -376,8 +361,7 @@ static void a_walk_can_stop_anywhere(struct kunit *test)
 	kofi_list_advance(&iter, 70);
 	KUNIT_ASSERT_TRUE(test, kofi_list_more(&iter));
 	KUNIT_EXPECT_PTR_EQ(test, iter.desc, &descs[1]);
-	KUNIT_EXPECT_EQ(test, kofi_list_addr(&iter),
-			(uintptr_t)buf + PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, kofi_list_addr(&iter), (uintptr_t)buf + PAGE_SIZE);
 
 	kofi_list_advance(&iter, 50);
 	KUNIT_EXPECT_FALSE(test, kofi_list_more(&iter));
@@ -425,8 +409,7 @@ static struct kunit_case pages_cases[] = {
 	KUNIT_CASE(a_buffer_of_kmalloc_is_one_piece),
 	KUNIT_CASE(a_buffer_of_vmalloc_is_a_piece_per_page),
 	KUNIT_CASE(data_of_a_module_are_memory),
-	KUNIT_CASE_PARAM(an_element_of_pages_is_one_piece,
-			 ut_page_type_gen_params),
+	KUNIT_CASE_PARAM(an_element_of_pages_is_one_piece, ut_page_type_gen_params),
 	KUNIT_CASE(a_chain_of_scatterlists_is_followed),
 	KUNIT_CASE_PARAM(empty_elements_are_passed_over, ut_type_gen_params),
 	KUNIT_CASE(a_list_without_elements_has_no_piece),

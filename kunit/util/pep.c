@@ -85,8 +85,7 @@ static void stop(struct kofi_pep *pep)
 	to_pep_test(pep)->stops++;
 }
 
-static int refuse(struct kofi_connreq *kreq, int err, const void *data,
-		  size_t len)
+static int refuse(struct kofi_connreq *kreq, int err, const void *data, size_t len)
 {
 	struct pep_req *req = container_of(kreq, struct pep_req, req);
 
@@ -143,8 +142,7 @@ static struct pep_test *new_pep(struct kunit *test, int port)
 	memset(pt, 0, sizeof(*pt));
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, close_pep, pt), 0);
 	KUNIT_ASSERT_EQ(test, kofi_eq_open(NULL, NULL, &pt->eq, NULL), 0);
-	KUNIT_ASSERT_EQ(test, kofi_pep_init(&pt->kpep, &pep_type, &info, test),
-			0);
+	KUNIT_ASSERT_EQ(test, kofi_pep_init(&pt->kpep, &pep_type, &info, test), 0);
 	pt->open = true;
 	return pt;
 }
@@ -205,13 +203,11 @@ static struct pep_req *new_req(struct kunit *test, struct pep_test *pt)
 	struct pep_req *req = ut_kmalloc(test, sizeof(*req));
 
 	memset(req, 0, sizeof(*req));
-	KUNIT_ASSERT_EQ(test, kofi_connreq_add(&pep_reqs, &req->req, GFP_KERNEL),
-			0);
+	KUNIT_ASSERT_EQ(test, kofi_connreq_add(&pep_reqs, &req->req, GFP_KERNEL), 0);
 	req->req.event.info = fi_allocinfo();
 	KUNIT_ASSERT_NOT_NULL(test, req->req.event.info);
-	KUNIT_ASSERT_EQ(test, kofi_connreq_post(&pep_reqs, &req->req,
-						&pt->kpep.pep.fid, pt->kpep.eq),
-			0);
+	KUNIT_ASSERT_EQ(test,
+			kofi_connreq_post(&pep_reqs, &req->req, &pt->kpep.pep.fid, pt->kpep.eq), 0);
 	return req;
 }
 
@@ -219,9 +215,7 @@ static int reject(struct pep_test *pt, struct pep_req *req, size_t len)
 {
 	static const u8 data[CM_DATA + 1];
 
-	return pt->kpep.pep.cm->reject(&pt->kpep.pep,
-				       kofi_connreq_handle(&req->req), data,
-				       len);
+	return pt->kpep.pep.cm->reject(&pt->kpep.pep, kofi_connreq_handle(&req->req), data, len);
 }
 
 static struct pep_test *listening_pep(struct kunit *test)
@@ -301,8 +295,7 @@ static void a_malformed_address_is_refused(struct kunit *test)
 	struct pep_test *pt = new_pep(test, 0);
 	struct kofi_pep pep = {};
 
-	KUNIT_EXPECT_EQ(test, kofi_pep_init(&pep, &pep_type, &info, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_pep_init(&pep, &pep_type, &info, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, pt->kpep.pep.cm->setname(&pt->kpep.pep.fid, &sin,
 						       sizeof(sin)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, pt->claims, 0);
@@ -316,8 +309,7 @@ static void an_open_fails_when_the_address_is_taken(struct kunit *test)
 
 	memset(pt, 0, sizeof(*pt));
 	pt->claim_ret = -EADDRINUSE;
-	KUNIT_EXPECT_EQ(test, kofi_pep_init(&pt->kpep, &pep_type, &info, NULL),
-			-EADDRINUSE);
+	KUNIT_EXPECT_EQ(test, kofi_pep_init(&pt->kpep, &pep_type, &info, NULL), -EADDRINUSE);
 	KUNIT_EXPECT_EQ(test, pt->stops, 0);
 	KUNIT_EXPECT_EQ(test, pt->frees, 0);
 }
@@ -336,8 +328,7 @@ static void a_backlog_is_set_before_it_listens(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pt->kpep.backlog, 5);
 	KUNIT_ASSERT_EQ(test, bind_eq(pt), 0);
 	KUNIT_ASSERT_EQ(test, start(pt), 0);
-	KUNIT_EXPECT_EQ(test, ops->control(fid, FI_BACKLOG, &backlog),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, ops->control(fid, FI_BACKLOG, &backlog), -FI_EOPBADSTATE);
 }
 
 static void its_options_are_those_of_the_type(struct kunit *test)
@@ -350,14 +341,11 @@ static void its_options_are_those_of_the_type(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ops->getopt(fid, FI_OPT_ENDPOINT,
 					  FI_OPT_CM_DATA_SIZE, &value, &len), 0);
 	KUNIT_EXPECT_EQ(test, value, CM_DATA);
-	KUNIT_EXPECT_EQ(test, ops->getopt(fid, FI_OPT_ENDPOINT,
-					  FI_OPT_MIN_MULTI_RECV, &value, &len),
-			-ENOPROTOOPT);
-	KUNIT_EXPECT_EQ(test, ops->getopt(fid, FI_OPT_ENDPOINT + 1,
-					  FI_OPT_CM_DATA_SIZE, &value, &len),
-			-ENOPROTOOPT);
-	KUNIT_EXPECT_EQ(test, ops->setopt(fid, FI_OPT_ENDPOINT,
-					  FI_OPT_CM_DATA_SIZE, &value, len),
+	KUNIT_EXPECT_EQ(test, ops->getopt(fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &value,
+					  &len), -ENOPROTOOPT);
+	KUNIT_EXPECT_EQ(test, ops->getopt(fid, FI_OPT_ENDPOINT + 1, FI_OPT_CM_DATA_SIZE, &value,
+					  &len), -ENOPROTOOPT);
+	KUNIT_EXPECT_EQ(test, ops->setopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &value, len),
 			-ENOPROTOOPT);
 }
 

@@ -333,8 +333,7 @@ static void a_save_waits_for_the_one_before(struct kunit *test)
 	pt.hold = false;
 	second = ut_start(test, save, NULL);
 	/* It has emptied the record, or would have by then */
-	KUNIT_EXPECT_FALSE(test, wait_for_completion_timeout(&second->done,
-							     msecs_to_jiffies(50)));
+	KUNIT_EXPECT_FALSE(test, wait_for_completion_timeout(&second->done, msecs_to_jiffies(50)));
 	complete(&pt.leave);
 	KUNIT_EXPECT_EQ(test, ut_join(test, first), 0);
 	KUNIT_EXPECT_EQ(test, ut_join(test, second), 0);
@@ -369,8 +368,7 @@ static int execute(enum fi_op_type type, u64 flags, u64 key, size_t local, size_
 	static struct kofi_kept_op kept;
 	int ret;
 
-	ret = kofi_keep_op(&kept, &pt.ep, type == FI_OP_ATOMIC ? &atomic.xfer : &rma.xfer,
-			   flags);
+	ret = kofi_keep_op(&kept, &pt.ep, type == FI_OP_ATOMIC ? &atomic.xfer : &rma.xfer, flags);
 	return ret ? : kofi_execute(&kept, &pt.ep, &pt.ud->dom.map);
 }
 

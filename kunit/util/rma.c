@@ -51,16 +51,14 @@ static struct rma_test *new_test(struct kunit *test)
 	int i;
 
 	rt->ud = ut_domain(test, 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, close_regions,
-							rt), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, close_regions, rt), 0);
 	for (i = 0; i < NR_REGIONS; i++) {
 		rt->buf[i] = ut_pages(test, 1);
 		memset(rt->buf[i], GUARD, 2 * PAGE_SIZE);
 		list = ut_list(test, types[i]);
 		ut_list_add(test, list, rt->buf[i], 1000);
 		ut_list_add(test, list, rt->buf[i] + 1000, REGION - 1000);
-		KUNIT_ASSERT_EQ(test, ut_mr_reg(rt->ud, list, BOTH, i + 1, 0,
-						&rt->mr[i]), 0);
+		KUNIT_ASSERT_EQ(test, ut_mr_reg(rt->ud, list, BOTH, i + 1, 0, &rt->mr[i]), 0);
 	}
 	rt->mem = ut_pages(test, 2);
 	rt->local = ut_kmalloc(test, KOFI_IOV_SIZE(2));
@@ -89,8 +87,7 @@ static const struct fi_rma_iov ranges[] = {
 #define RANGES_LEN	(77 + 3000 + 4000)
 
 /* Copies all of the ranges, @step at a time; returns how much that was */
-static size_t write_steps(struct rma_test *rt, const struct kofi_rma *rma,
-			  size_t step)
+static size_t write_steps(struct rma_test *rt, const struct kofi_rma *rma, size_t step)
 {
 	struct iov_iter from;
 	size_t done = 0, part;
@@ -186,21 +183,14 @@ static void iterators_end_where_ranges_end(struct kunit *test)
 	struct iov_iter iter;
 
 	KUNIT_ASSERT_EQ(test, get(rt, &rma, ranges, 4, FI_REMOTE_READ), 0);
-	KUNIT_EXPECT_EQ(test, kofi_rma_iter(&rma, ITER_SOURCE, 0, SIZE_MAX,
-					    &iter), 77);
+	KUNIT_EXPECT_EQ(test, kofi_rma_iter(&rma, ITER_SOURCE, 0, SIZE_MAX, &iter), 77);
 	KUNIT_EXPECT_EQ(test, iov_iter_count(&iter), 77);
-	KUNIT_EXPECT_EQ(test, kofi_rma_iter(&rma, ITER_SOURCE, 76, SIZE_MAX,
-					    &iter), 1);
-	KUNIT_EXPECT_EQ(test, kofi_rma_iter(&rma, ITER_SOURCE, 77, SIZE_MAX,
-					    &iter), 3000);
-	KUNIT_EXPECT_EQ(test, kofi_rma_iter(&rma, ITER_SOURCE, 77, 20, &iter),
-			20);
-	KUNIT_EXPECT_EQ(test, kofi_rma_iter(&rma, ITER_SOURCE, 3077, SIZE_MAX,
-					    &iter), 4000);
-	KUNIT_EXPECT_EQ(test, kofi_rma_iter(&rma, ITER_SOURCE, RANGES_LEN,
-					    SIZE_MAX, &iter), 0);
-	KUNIT_EXPECT_EQ(test, kofi_rma_iter(&rma, ITER_SOURCE, SIZE_MAX,
-					    SIZE_MAX, &iter), 0);
+	KUNIT_EXPECT_EQ(test, kofi_rma_iter(&rma, ITER_SOURCE, 76, SIZE_MAX, &iter), 1);
+	KUNIT_EXPECT_EQ(test, kofi_rma_iter(&rma, ITER_SOURCE, 77, SIZE_MAX, &iter), 3000);
+	KUNIT_EXPECT_EQ(test, kofi_rma_iter(&rma, ITER_SOURCE, 77, 20, &iter), 20);
+	KUNIT_EXPECT_EQ(test, kofi_rma_iter(&rma, ITER_SOURCE, 3077, SIZE_MAX, &iter), 4000);
+	KUNIT_EXPECT_EQ(test, kofi_rma_iter(&rma, ITER_SOURCE, RANGES_LEN, SIZE_MAX, &iter), 0);
+	KUNIT_EXPECT_EQ(test, kofi_rma_iter(&rma, ITER_SOURCE, SIZE_MAX, SIZE_MAX, &iter), 0);
 	KUNIT_EXPECT_EQ(test, kofi_rma_iter(&rma, ITER_SOURCE, 0, 0, &iter), 0);
 	kofi_rma_put(&rma);
 }
@@ -226,18 +216,15 @@ static const struct bad_range bad_ranges[] = {
 };
 
 /* A region of an endpoint that the accesses do not come through */
-static struct kofi_mr *new_foreign(struct kunit *test, struct rma_test *rt,
-				   struct fid_ep *ep)
+static struct kofi_mr *new_foreign(struct kunit *test, struct rma_test *rt, struct fid_ep *ep)
 {
 	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
 	struct kofi_mr *mr;
 
 	ut_list_add(test, list, rt->mem, 8);
 	ep->fid.fclass = FI_CLASS_EP;
-	KUNIT_ASSERT_EQ(test, ut_mr_reg(rt->ud, list, BOTH, 0, FI_MR_ENDPOINT,
-					&mr), 0);
-	KUNIT_ASSERT_EQ(test, mr->mr.fid.ops->bind(&mr->mr.fid, &ep->fid, 0),
-			0);
+	KUNIT_ASSERT_EQ(test, ut_mr_reg(rt->ud, list, BOTH, 0, FI_MR_ENDPOINT, &mr), 0);
+	KUNIT_ASSERT_EQ(test, mr->mr.fid.ops->bind(&mr->mr.fid, &ep->fid, 0), 0);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(&mr->mr), 0);
 	return mr;
 }
@@ -276,8 +263,7 @@ static void a_number_of_ranges_that_makes_no_sense_is_refused(struct kunit *test
 
 	for (i = 0; i < ARRAY_SIZE(iov); i++)
 		iov[i] = ranges[0];
-	KUNIT_EXPECT_EQ(test, get(rt, &rma, iov, ARRAY_SIZE(iov), BOTH),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, get(rt, &rma, iov, ARRAY_SIZE(iov), BOTH), -EINVAL);
 	KUNIT_EXPECT_EQ(test, get(rt, &rma, iov, SIZE_MAX, BOTH), -EINVAL);
 	KUNIT_EXPECT_EQ(test, get(rt, &rma, iov, 0, BOTH), -EINVAL);
 	KUNIT_EXPECT_EQ(test, rma.count, 0);
@@ -443,8 +429,7 @@ static struct kofi_cntr *new_cntrs(struct kunit *test, struct rma_test *rt,
 	for (i = 0; i < NR_REGIONS; i++) {
 		KUNIT_ASSERT_EQ(test, kofi_cntr_init(&cntr[i], &attr, NULL), 0);
 		fid = &rt->mr[i]->mr.fid;
-		KUNIT_ASSERT_EQ(test, fid->ops->bind(fid, &cntr[i].cntr.fid,
-						     FI_REMOTE_WRITE), 0);
+		KUNIT_ASSERT_EQ(test, fid->ops->bind(fid, &cntr[i].cntr.fid, FI_REMOTE_WRITE), 0);
 	}
 	return cntr;
 }
@@ -512,8 +497,7 @@ static struct kunit_case rma_cases[] = {
 	KUNIT_CASE_PARAM(a_read_takes_its_ranges_in_order, step_gen_params),
 	KUNIT_CASE(a_copy_ends_with_the_initiators_data),
 	KUNIT_CASE(iterators_end_where_ranges_end),
-	KUNIT_CASE_PARAM(a_range_that_is_refused_holds_nothing,
-			 bad_range_gen_params),
+	KUNIT_CASE_PARAM(a_range_that_is_refused_holds_nothing, bad_range_gen_params),
 	KUNIT_CASE(a_number_of_ranges_that_makes_no_sense_is_refused),
 	KUNIT_CASE(regions_are_held_by_a_piece_only),
 	KUNIT_CASE(a_region_can_be_closed_between_two_pieces),

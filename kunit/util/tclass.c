@@ -31,14 +31,12 @@ static void a_class_is_the_upper_bits_of_the_type_of_service(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, kofi_tclass_known(class->tclass));
 	KUNIT_EXPECT_EQ(test, kofi_tclass_tos(class->tclass), class->dscp << 2);
-	KUNIT_EXPECT_EQ(test, kofi_tclass_of_tos(class->dscp << 2),
-			fi_tc_dscp_set(class->dscp));
+	KUNIT_EXPECT_EQ(test, kofi_tclass_of_tos(class->dscp << 2), fi_tc_dscp_set(class->dscp));
 }
 
 static void bits_of_congestion_are_no_part_of_a_class(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, kofi_tclass_of_tos(46 << 2 | 3),
-			fi_tc_dscp_set(46));
+	KUNIT_EXPECT_EQ(test, kofi_tclass_of_tos(46 << 2 | 3), fi_tc_dscp_set(46));
 }
 
 static void no_class_is_known_too(struct kunit *test)
@@ -60,8 +58,7 @@ static void other_values_are_no_classes(struct kunit *test)
 KUNIT_ARRAY_PARAM_DESC(ip_class, classes, name);
 
 static struct kunit_case tclass_cases[] = {
-	KUNIT_CASE_PARAM(a_class_is_the_upper_bits_of_the_type_of_service,
-			 ip_class_gen_params),
+	KUNIT_CASE_PARAM(a_class_is_the_upper_bits_of_the_type_of_service, ip_class_gen_params),
 	KUNIT_CASE(bits_of_congestion_are_no_part_of_a_class),
 	KUNIT_CASE(no_class_is_known_too),
 	KUNIT_CASE(other_values_are_no_classes),

@@ -69,8 +69,7 @@ void *ut_pages(struct kunit *test, unsigned int order);
 
 /* An empty list; memory that is added to one of pages is no vmalloc */
 struct ut_list *ut_list(struct kunit *test, enum fi_buf_type type);
-void ut_list_add(struct kunit *test, struct ut_list *list, void *buf,
-		 size_t len);
+void ut_list_add(struct kunit *test, struct ut_list *list, void *buf, size_t len);
 
 /**
  * struct ut_thread - A call made by another thread

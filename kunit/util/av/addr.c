@@ -41,10 +41,8 @@ static void attributes_that_make_no_sense_are_refused(struct kunit *test)
 	struct fi_av_attr attr = bad->attr;
 	struct fid_av *av;
 
-	KUNIT_EXPECT_EQ(test, kofi_av_open(&attr, bad->addr_format, NULL,
-					   &av, NULL), bad->ret);
-	KUNIT_EXPECT_EQ(test, kofi_av_open(NULL, FI_SOCKADDR_IN, NULL,
-					   &av, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_av_open(&attr, bad->addr_format, NULL, &av, NULL), bad->ret);
+	KUNIT_EXPECT_EQ(test, kofi_av_open(NULL, FI_SOCKADDR_IN, NULL, &av, NULL), -EINVAL);
 }
 
 static void hints_are_taken(struct kunit *test)
@@ -68,8 +66,7 @@ static struct sockaddr_in6 ipv6(struct kunit *test, const char *node, u32 scope)
 	struct sockaddr_storage addr;
 	struct sockaddr_in6 sin6;
 
-	KUNIT_ASSERT_EQ(test, kofi_parse_addr(NULL, node, UT_PORT, AF_INET6,
-					      &addr), 0);
+	KUNIT_ASSERT_EQ(test, kofi_parse_addr(NULL, node, UT_PORT, AF_INET6, &addr), 0);
 	memcpy(&sin6, &addr, sizeof(sin6));
 	sin6.sin6_scope_id = scope;
 	return sin6;
@@ -113,14 +110,11 @@ static void any_format_takes_both_families(struct kunit *test)
 	memcpy(&addr[1], &sin6, sizeof(sin6));
 	addr[2].ss_family = AF_UNIX;
 
-	KUNIT_EXPECT_EQ(test,
-			ut_av_insert(at, addr, 3, fi_addr, FI_SYNC_ERR, errors),
-			2);
+	KUNIT_EXPECT_EQ(test, ut_av_insert(at, addr, 3, fi_addr, FI_SYNC_ERR, errors), 2);
 	KUNIT_EXPECT_EQ(test, errors[2], EAFNOSUPPORT);
 	KUNIT_EXPECT_EQ(test, kofi_av_find(&at->av, &addr[0]), 0);
 	KUNIT_EXPECT_EQ(test, kofi_av_find(&at->av, &addr[1]), 1);
-	KUNIT_EXPECT_EQ(test, at->av.av.ops->lookup(&at->av.av, 1, NULL, &len),
-			0);
+	KUNIT_EXPECT_EQ(test, at->av.av.ops->lookup(&at->av.av, 1, NULL, &len), 0);
 	KUNIT_EXPECT_EQ(test, len, sizeof(sin6));
 }
 
@@ -132,15 +126,12 @@ static void a_node_and_a_service_are_an_address(struct kunit *test)
 	int error = 9;
 
 	KUNIT_EXPECT_EQ(test,
-			av->ops->insertsvc(av, "10.0.0.1", UT_PORT, &fi_addr,
-					   FI_SYNC_ERR, &error),
+			av->ops->insertsvc(av, "10.0.0.1", UT_PORT, &fi_addr, FI_SYNC_ERR, &error),
 			1);
 	KUNIT_EXPECT_EQ(test, fi_addr, 0);
 	KUNIT_EXPECT_EQ(test, error, 0);
 	KUNIT_EXPECT_TRUE(test, ut_av_is_at(at, 0, ut_ipv4(1, UT_PORT)));
-	KUNIT_EXPECT_EQ(test,
-			av->ops->insertsvc(av, "10.0.0.1", 0, &fi_addr,
-					   FI_SYNC_ERR, &error),
+	KUNIT_EXPECT_EQ(test, av->ops->insertsvc(av, "10.0.0.1", 0, &fi_addr, FI_SYNC_ERR, &error),
 			0);
 	KUNIT_EXPECT_EQ(test, fi_addr, FI_ADDR_NOTAVAIL);
 	KUNIT_EXPECT_EQ(test, error, EADDRNOTAVAIL);
@@ -152,19 +143,15 @@ static void nodes_that_are_none_are_refused(struct kunit *test)
 	struct fid_av *av = &at->av.av;
 	fi_addr_t fi_addr;
 
-	KUNIT_EXPECT_EQ(test, av->ops->insertsvc(av, "host", UT_PORT, &fi_addr,
-						 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, av->ops->insertsvc(av, "host", UT_PORT, &fi_addr, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, av->ops->insertsvc(av, "fd77::1", UT_PORT,
 						 &fi_addr, 0, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, av->ops->insertsvc(av, NULL, UT_PORT, &fi_addr, 0,
-						 NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, av->ops->insertsvc(av, NULL, UT_PORT, &fi_addr, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, av->ops->insertsvc(av, "10.0.0.1", 65536,
 						 &fi_addr, 0, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, av->ops->insertsvc(av, "10.0.0.1", -1, &fi_addr,
-						 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, av->ops->insertsvc(av, "10.0.0.1", -1, &fi_addr, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test,
-			av->ops->insertsvc(av, "10.0.0.1", UT_PORT, &fi_addr,
-					   FI_AUTH_KEY, NULL),
+			av->ops->insertsvc(av, "10.0.0.1", UT_PORT, &fi_addr, FI_AUTH_KEY, NULL),
 			-FI_EBADFLAGS);
 }
 
@@ -174,34 +161,22 @@ static void rows_of_addresses_are_inserted(struct kunit *test)
 	fi_addr_t fi_addr[6];
 	u32 i;
 
-	KUNIT_EXPECT_EQ(test,
-			ut_av_insertsym(at, "10.0.0.255", 3, UT_PORT,
-					2, fi_addr, 0, NULL),
+	KUNIT_EXPECT_EQ(test, ut_av_insertsym(at, "10.0.0.255", 3, UT_PORT, 2, fi_addr, 0, NULL),
 			6);
 	for (i = 0; i < 6; i++) {
 		KUNIT_EXPECT_EQ(test, fi_addr[i], i);
-		KUNIT_EXPECT_TRUE(test, ut_av_is_at(at, i,
-						    ut_ipv4(255 + i / 2,
-							    UT_PORT + i % 2)));
+		KUNIT_EXPECT_TRUE(test, ut_av_is_at(at, i, ut_ipv4(255 + i / 2, UT_PORT + i % 2)));
 	}
-	KUNIT_EXPECT_EQ(test,
-			ut_av_insertsym(at, "10.0.0.1", 1, 65535, 2,
-					fi_addr, 0, NULL),
+	KUNIT_EXPECT_EQ(test, ut_av_insertsym(at, "10.0.0.1", 1, 65535, 2, fi_addr, 0, NULL),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ut_av_insertsym(at, "10.0.0.1", 0, UT_PORT, 1, fi_addr, 0, NULL),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ut_av_insertsym(at, "10.0.0.1", 1, UT_PORT, 0, fi_addr, 0, NULL),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test,
-			ut_av_insertsym(at, "10.0.0.1", 0, UT_PORT, 1,
-					fi_addr, 0, NULL),
+			ut_av_insertsym(at, "10.0.0.1", SIZE_MAX, UT_PORT, 2, fi_addr, 0, NULL),
 			-EINVAL);
-	KUNIT_EXPECT_EQ(test,
-			ut_av_insertsym(at, "10.0.0.1", 1, UT_PORT, 0,
-					fi_addr, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test,
-			ut_av_insertsym(at, "10.0.0.1", SIZE_MAX,
-					UT_PORT, 2, fi_addr, 0, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, ut_av_find(at, ut_ipv4(1, UT_PORT)),
-			FI_ADDR_NOTAVAIL);
+	KUNIT_EXPECT_EQ(test, ut_av_find(at, ut_ipv4(1, UT_PORT)), FI_ADDR_NOTAVAIL);
 }
 
 static void rows_of_ipv6_addresses_carry(struct kunit *test)
@@ -212,8 +187,7 @@ static void rows_of_ipv6_addresses_carry(struct kunit *test)
 	struct sockaddr_storage got;
 
 	KUNIT_EXPECT_EQ(test,
-			ut_av_insertsym(at, "fd77::ffff:ffff:ffff", 2,
-					UT_PORT, 1, NULL, 0, NULL),
+			ut_av_insertsym(at, "fd77::ffff:ffff:ffff", 2, UT_PORT, 1, NULL, 0, NULL),
 			2);
 	KUNIT_ASSERT_TRUE(test, kofi_av_addr(&at->av, 1, &got));
 	KUNIT_EXPECT_MEMEQ(test, &got, &next, sizeof(next));
@@ -235,16 +209,14 @@ static void an_address_is_put_into_words(struct kunit *test)
 	/* What is no such address has words, too */
 	addr.sin_family = AF_INET6;
 	len = sizeof(buf);
-	KUNIT_EXPECT_STREQ(test, av->ops->straddr(av, &addr, buf, &len),
-			   fi_strerror(EAFNOSUPPORT));
+	KUNIT_EXPECT_STREQ(test, av->ops->straddr(av, &addr, buf, &len), fi_strerror(EAFNOSUPPORT));
 	KUNIT_EXPECT_EQ(test, len, strlen(buf) + 1);
 }
 
 KUNIT_ARRAY_PARAM_DESC(bad_attr, bad_attrs, name);
 
 static struct kunit_case av_addr_cases[] = {
-	KUNIT_CASE_PARAM(attributes_that_make_no_sense_are_refused,
-			 bad_attr_gen_params),
+	KUNIT_CASE_PARAM(attributes_that_make_no_sense_are_refused, bad_attr_gen_params),
 	KUNIT_CASE(hints_are_taken),
 	KUNIT_CASE(ipv6_addresses_are_told_apart),
 	KUNIT_CASE(any_format_takes_both_families),

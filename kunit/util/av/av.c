@@ -24,13 +24,10 @@ static void addresses_are_numbered_in_order(struct kunit *test)
 		attr.type = types[i];
 		at = ut_av_open(test, attr, FI_SOCKADDR_IN);
 		for (k = 0; k < 5; k++)
-			KUNIT_EXPECT_EQ(test, ut_av_insert_nth(test, at, k + 1),
-					k);
+			KUNIT_EXPECT_EQ(test, ut_av_insert_nth(test, at, k + 1), k);
 		for (k = 0; k < 5; k++)
-			KUNIT_EXPECT_TRUE(test, ut_av_is_at(at, k,
-							    ut_ipv4(k + 1, UT_PORT)));
-		KUNIT_EXPECT_FALSE(test,
-				   ut_av_is_at(at, 5, ut_ipv4(6, UT_PORT)));
+			KUNIT_EXPECT_TRUE(test, ut_av_is_at(at, k, ut_ipv4(k + 1, UT_PORT)));
+		KUNIT_EXPECT_FALSE(test, ut_av_is_at(at, 5, ut_ipv4(6, UT_PORT)));
 	}
 }
 
@@ -80,8 +77,7 @@ a_duplicate_is_removed_as_often_as_it_was_inserted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ut_av_remove(at, fi_addr), 0);
 	KUNIT_EXPECT_EQ(test, at->removed, 1);
 	KUNIT_EXPECT_FALSE(test, ut_av_is_at(at, fi_addr, ut_ipv4(1, UT_PORT)));
-	KUNIT_EXPECT_EQ(test, ut_av_find(at, ut_ipv4(1, UT_PORT)),
-			FI_ADDR_NOTAVAIL);
+	KUNIT_EXPECT_EQ(test, ut_av_find(at, ut_ipv4(1, UT_PORT)), FI_ADDR_NOTAVAIL);
 	KUNIT_EXPECT_EQ(test, ut_av_remove(at, fi_addr), -EINVAL);
 }
 
@@ -97,9 +93,7 @@ static void bad_addresses_are_left_out(struct kunit *test)
 	addr[2].sin_addr.s_addr = htonl(INADDR_ANY);
 	addr[3].sin_family = AF_INET6;
 
-	KUNIT_EXPECT_EQ(test,
-			ut_av_insert(at, addr, 5, fi_addr, FI_SYNC_ERR, errors),
-			2);
+	KUNIT_EXPECT_EQ(test, ut_av_insert(at, addr, 5, fi_addr, FI_SYNC_ERR, errors), 2);
 
 	KUNIT_EXPECT_EQ(test, fi_addr[0], 0);
 	KUNIT_EXPECT_EQ(test, fi_addr[1], FI_ADDR_NOTAVAIL);
@@ -120,8 +114,7 @@ static void numbers_need_not_be_asked_for(struct kunit *test)
 				      ut_ipv4(3, UT_PORT) };
 	struct ut_av *at = ut_av(test);
 
-	KUNIT_EXPECT_EQ(test, ut_av_insert(at, addr, 3, NULL, FI_MORE, NULL),
-			2);
+	KUNIT_EXPECT_EQ(test, ut_av_insert(at, addr, 3, NULL, FI_MORE, NULL), 2);
 	KUNIT_EXPECT_TRUE(test, ut_av_is_at(at, 1, ut_ipv4(3, UT_PORT)));
 	KUNIT_EXPECT_EQ(test, ut_av_insert(at, NULL, 0, NULL, 0, NULL), 0);
 }
@@ -132,18 +125,12 @@ static void insertions_that_make_no_sense_are_refused(struct kunit *test)
 	struct ut_av *at = ut_av(test);
 	fi_addr_t fi_addr = 5;
 
-	KUNIT_EXPECT_EQ(test, ut_av_insert(at, NULL, 1, &fi_addr, 0, NULL),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ut_av_insert(at, NULL, 1, &fi_addr, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ut_av_insert(at, &addr, (size_t)INT_MAX + 1,
 					   &fi_addr, 0, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test,
-			ut_av_insert(at, &addr, 1, &fi_addr, FI_SYNC_ERR, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test,
-			ut_av_insert(at, &addr, 1, NULL, FI_AV_USER_ID, NULL),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test,
-			ut_av_insert(at, &addr, 1, &fi_addr, FI_AUTH_KEY, NULL),
+	KUNIT_EXPECT_EQ(test, ut_av_insert(at, &addr, 1, &fi_addr, FI_SYNC_ERR, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ut_av_insert(at, &addr, 1, NULL, FI_AV_USER_ID, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ut_av_insert(at, &addr, 1, &fi_addr, FI_AUTH_KEY, NULL),
 			-FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, fi_addr, 5);
 	KUNIT_EXPECT_EQ(test, ut_av_find(at, addr), FI_ADDR_NOTAVAIL);
@@ -158,9 +145,7 @@ static void more_addresses_than_there_may_be_are_left_out(struct kunit *test)
 	int errors[3];
 
 	at->av.max = 2;
-	KUNIT_EXPECT_EQ(test,
-			ut_av_insert(at, addr, 3, fi_addr, FI_SYNC_ERR, errors),
-			2);
+	KUNIT_EXPECT_EQ(test, ut_av_insert(at, addr, 3, fi_addr, FI_SYNC_ERR, errors), 2);
 	KUNIT_EXPECT_EQ(test, errors[2], ENOSPC);
 	KUNIT_EXPECT_EQ(test, fi_addr[2], FI_ADDR_NOTAVAIL);
 	KUNIT_EXPECT_EQ(test, ut_av_find(at, addr[2]), FI_ADDR_NOTAVAIL);
@@ -184,8 +169,7 @@ static void removals_that_make_no_sense_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ops->remove(av, NULL, 0, 0), 0);
 	KUNIT_EXPECT_EQ(test, at->removed, 0);
 	/* Those that are there are removed */
-	KUNIT_EXPECT_EQ(test, ops->remove(av, some, ARRAY_SIZE(some), 0),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ops->remove(av, some, ARRAY_SIZE(some), 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, at->removed, 2);
 }
 
@@ -217,16 +201,13 @@ static void a_provider_that_keeps_nothing_is_not_called(struct kunit *test)
 	struct sockaddr_in addr = ut_ipv4(1, UT_PORT);
 	fi_addr_t fi_addr;
 
-	KUNIT_ASSERT_EQ(test, kofi_av_open(&attr, FI_SOCKADDR_IN, NULL,
-					   &av, test), 0);
+	KUNIT_ASSERT_EQ(test, kofi_av_open(&attr, FI_SOCKADDR_IN, NULL, &av, test), 0);
 	KUNIT_EXPECT_EQ(test, attr.type, FI_AV_TABLE);
 	KUNIT_EXPECT_EQ(test, av->fid.fclass, FI_CLASS_AV);
 	KUNIT_EXPECT_PTR_EQ(test, av->fid.context, (void *)test);
-	KUNIT_EXPECT_EQ(test, av->ops->insert(av, &addr, 1, &fi_addr, 0, NULL),
-			1);
+	KUNIT_EXPECT_EQ(test, av->ops->insert(av, &addr, 1, &fi_addr, 0, NULL), 1);
 	KUNIT_EXPECT_EQ(test, av->ops->remove(av, &fi_addr, 1, 0), 0);
-	KUNIT_EXPECT_EQ(test, av->ops->insert(av, &addr, 1, &fi_addr, 0, NULL),
-			1);
+	KUNIT_EXPECT_EQ(test, av->ops->insert(av, &addr, 1, &fi_addr, 0, NULL), 1);
 	KUNIT_EXPECT_EQ(test, av->fid.ops->close(&av->fid), 0);
 }
 
@@ -249,10 +230,8 @@ static void a_lookup_gives_what_fits(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, got[min(i, sizeof(addr))], 0xa5);
 	}
 	KUNIT_EXPECT_EQ(test, av->ops->lookup(av, 1, got, &len), -EINVAL);
-	KUNIT_EXPECT_EQ(test, av->ops->lookup(av, FI_ADDR_NOTAVAIL, got, &len),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, av->ops->lookup(av, BIT_ULL(32), got, &len),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, av->ops->lookup(av, FI_ADDR_NOTAVAIL, got, &len), -EINVAL);
+	KUNIT_EXPECT_EQ(test, av->ops->lookup(av, BIT_ULL(32), got, &len), -EINVAL);
 }
 
 static void completions_say_what_the_client_calls_a_peer(struct kunit *test)
@@ -265,9 +244,7 @@ static void completions_say_what_the_client_calls_a_peer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ut_av_source(at, addr[0]), FI_ADDR_NOTAVAIL);
 	ut_av_insert_nth(test, at, 3);
 	KUNIT_EXPECT_EQ(test, ut_av_source(at, ut_ipv4(3, UT_PORT)), 0);
-	KUNIT_EXPECT_EQ(test,
-			ut_av_insert(at, addr, 2, fi_addr, FI_AV_USER_ID, NULL),
-			2);
+	KUNIT_EXPECT_EQ(test, ut_av_insert(at, addr, 2, fi_addr, FI_AV_USER_ID, NULL), 2);
 
 	/* Calls go on to take the number */
 	KUNIT_EXPECT_EQ(test, fi_addr[0], 1);
@@ -278,13 +255,10 @@ static void completions_say_what_the_client_calls_a_peer(struct kunit *test)
 
 	/* The last id counts, and an insertion without one changes nothing */
 	fi_addr[0] = 77;
-	KUNIT_EXPECT_EQ(test,
-			ut_av_insert(at, addr, 1, fi_addr, FI_AV_USER_ID, NULL),
-			1);
+	KUNIT_EXPECT_EQ(test, ut_av_insert(at, addr, 1, fi_addr, FI_AV_USER_ID, NULL), 1);
 	KUNIT_EXPECT_EQ(test, ut_av_insert(at, addr, 1, fi_addr, 0, NULL), 1);
 	KUNIT_EXPECT_EQ(test, ut_av_source(at, addr[0]), 77);
-	KUNIT_EXPECT_EQ(test, ut_av_set_user_id(at, 1, 8, 0),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ut_av_set_user_id(at, 1, 8, 0), -EINVAL);
 }
 
 static void ids_can_be_given_later(struct kunit *test)
@@ -299,16 +273,12 @@ static void ids_can_be_given_later(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, ut_av_source(at, addr), FI_ADDR_NOTAVAIL);
 	KUNIT_EXPECT_EQ(test, ut_av_find(at, addr), fi_addr);
-	KUNIT_EXPECT_EQ(test, ut_av_set_user_id(at, fi_addr, 77, 0),
-			0);
+	KUNIT_EXPECT_EQ(test, ut_av_set_user_id(at, fi_addr, 77, 0), 0);
 	KUNIT_EXPECT_EQ(test, ut_av_source(at, addr), 77);
 
-	KUNIT_EXPECT_EQ(test, ut_av_set_user_id(at, 5, 7, 0),
-			-EINVAL);
-	KUNIT_EXPECT_EQ(test, ut_av_set_user_id(at, fi_addr, 7,
-						FI_AUTH_KEY), -FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, ut_av_insert(at, &addr, 1, &fi_addr,
-					   FI_AV_USER_ID, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ut_av_set_user_id(at, 5, 7, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ut_av_set_user_id(at, fi_addr, 7, FI_AUTH_KEY), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, ut_av_insert(at, &addr, 1, &fi_addr, FI_AV_USER_ID, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ut_av_source(at, addr), 77);
 }
 
@@ -330,17 +300,14 @@ bits_of_a_receive_context_are_no_part_of_a_number(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kofi_av_index(&at->av, of_rx), fi_addr);
 	KUNIT_EXPECT_EQ(test, kofi_av_rx_index(&at->av, of_rx), 5);
 	KUNIT_EXPECT_EQ(test, kofi_av_rx_index(&at->av, fi_addr), 0);
-	KUNIT_EXPECT_EQ(test, kofi_av_index(&at->av, FI_ADDR_NOTAVAIL),
-			U32_MAX);
+	KUNIT_EXPECT_EQ(test, kofi_av_index(&at->av, FI_ADDR_NOTAVAIL), U32_MAX);
 	/* What stands between the two makes it another number */
-	KUNIT_EXPECT_FALSE(test, ut_av_is_at(at, of_rx | BIT_ULL(60),
-					     ut_ipv4(2, UT_PORT)));
+	KUNIT_EXPECT_FALSE(test, ut_av_is_at(at, of_rx | BIT_ULL(60), ut_ipv4(2, UT_PORT)));
 
 	at = ut_av(test);
 	ut_av_insert_nth(test, at, 1);
 	KUNIT_EXPECT_EQ(test, kofi_av_rx_index(&at->av, U64_MAX), 0);
-	KUNIT_EXPECT_FALSE(test,
-			   ut_av_is_at(at, BIT_ULL(63), ut_ipv4(1, UT_PORT)));
+	KUNIT_EXPECT_FALSE(test, ut_av_is_at(at, BIT_ULL(63), ut_ipv4(1, UT_PORT)));
 }
 
 static void ten_thousand_peers_are_found(struct kunit *test)
@@ -348,13 +315,10 @@ static void ten_thousand_peers_are_found(struct kunit *test)
 	struct ut_av *at = ut_av(test);
 	u32 i;
 
-	KUNIT_EXPECT_EQ(test,
-			ut_av_insertsym(at, "10.0.0.0", NR_MANY,
-					UT_PORT, 1, NULL, 0, NULL),
+	KUNIT_EXPECT_EQ(test, ut_av_insertsym(at, "10.0.0.0", NR_MANY, UT_PORT, 1, NULL, 0, NULL),
 			NR_MANY);
 	for (i = 0; i < NR_MANY; i++) {
-		KUNIT_ASSERT_TRUE(test,
-				  ut_av_is_at(at, i, ut_ipv4(i, UT_PORT)));
+		KUNIT_ASSERT_TRUE(test, ut_av_is_at(at, i, ut_ipv4(i, UT_PORT)));
 		KUNIT_ASSERT_EQ(test, ut_av_find(at, ut_ipv4(i, UT_PORT)), i);
 	}
 	for (i = 0; i < NR_MANY; i++)
@@ -383,8 +347,7 @@ static int look_up_all_the_time(void *data)
 
 	while (!READ_ONCE(race->done)) {
 		if (kofi_av_addr(&race->at->av, 0, &addr)) {
-			if (addr.ss_family != AF_INET ||
-			    kofi_addr_port(&addr) != UT_PORT)
+			if (addr.ss_family != AF_INET || kofi_addr_port(&addr) != UT_PORT)
 				race->bad = true;
 			/* It may have gone meanwhile */
 			kofi_av_source(&race->at->av, &addr);
@@ -405,13 +368,10 @@ static void readers_see_whole_addresses(struct kunit *test)
 		reader[i] = ut_start(test, look_up_all_the_time, &race);
 	for (i = 0; i < NR_ROUNDS; i++) {
 		found = atomic_read(&race.found);
-		KUNIT_EXPECT_EQ(test, ut_av_insert_nth(test, race.at, i + 1),
-				0);
+		KUNIT_EXPECT_EQ(test, ut_av_insert_nth(test, race.at, i + 1), 0);
 		/* Most rounds are fast; now and then a reader has to come by */
 		if (!(i % 100))
-			KUNIT_EXPECT_TRUE(test,
-					  ut_until(atomic_read(&race.found) !=
-						   found));
+			KUNIT_EXPECT_TRUE(test, ut_until(atomic_read(&race.found) != found));
 		KUNIT_EXPECT_EQ(test, ut_av_remove(race.at, 0), 0);
 	}
 	WRITE_ONCE(race.done, true);

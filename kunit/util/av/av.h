@@ -30,8 +30,7 @@ struct ut_av {
 };
 
 /* A vector that is freed after the case; ut_av() opens one of IPv4 without wishes */
-struct ut_av *ut_av_open(struct kunit *test, struct fi_av_attr attr,
-			 u32 addr_format);
+struct ut_av *ut_av_open(struct kunit *test, struct fi_av_attr attr, u32 addr_format);
 struct ut_av *ut_av(struct kunit *test);
 
 /* 10.0.0.0 plus @last */
@@ -40,11 +39,9 @@ struct sockaddr_in ut_ipv4(u32 last, int port);
 /* The client's calls */
 int ut_av_insert(struct ut_av *at, const void *addr, size_t count,
 		 fi_addr_t *fi_addr, u64 flags, void *context);
-int ut_av_insertsym(struct ut_av *at, const char *node, size_t nodecnt,
-		    int service, size_t svccnt, fi_addr_t *fi_addr, u64 flags,
-		    void *context);
-int ut_av_set_user_id(struct ut_av *at, fi_addr_t fi_addr, fi_addr_t user_id,
-		      u64 flags);
+int ut_av_insertsym(struct ut_av *at, const char *node, size_t nodecnt, int service, size_t svccnt,
+		    fi_addr_t *fi_addr, u64 flags, void *context);
+int ut_av_set_user_id(struct ut_av *at, fi_addr_t fi_addr, fi_addr_t user_id, u64 flags);
 int ut_av_remove(struct ut_av *at, fi_addr_t fi_addr);
 /* ut_ipv4(n, UT_PORT), which has to go in */
 fi_addr_t ut_av_insert_nth(struct kunit *test, struct ut_av *at, u32 n);

@@ -13,8 +13,7 @@ static void removed(struct kofi_av *av, u32 index)
 	at->index = index;
 	at->found = kofi_av_addr(av, index, &addr);
 	if (at->insert)
-		av->av.ops->insert(&av->av, at->insert, 1, &at->inserted, 0,
-				   NULL);
+		av->av.ops->insert(&av->av, at->insert, 1, &at->inserted, 0, NULL);
 }
 
 static void destroy(void *av)
@@ -22,15 +21,12 @@ static void destroy(void *av)
 	kofi_av_destroy(av);
 }
 
-struct ut_av *ut_av_open(struct kunit *test, struct fi_av_attr attr,
-			 u32 addr_format)
+struct ut_av *ut_av_open(struct kunit *test, struct fi_av_attr attr, u32 addr_format)
 {
 	struct ut_av *at = ut_kmalloc(test, sizeof(*at));
 
-	KUNIT_ASSERT_EQ(test, kofi_av_init(&at->av, &attr, addr_format,
-					   removed, at), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, destroy, &at->av),
-			0);
+	KUNIT_ASSERT_EQ(test, kofi_av_init(&at->av, &attr, addr_format, removed, at), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, destroy, &at->av), 0);
 	return at;
 }
 
@@ -51,20 +47,17 @@ struct sockaddr_in ut_ipv4(u32 last, int port)
 int ut_av_insert(struct ut_av *at, const void *addr, size_t count,
 		 fi_addr_t *fi_addr, u64 flags, void *context)
 {
-	return at->av.av.ops->insert(&at->av.av, addr, count, fi_addr, flags,
-				     context);
+	return at->av.av.ops->insert(&at->av.av, addr, count, fi_addr, flags, context);
 }
 
-int ut_av_insertsym(struct ut_av *at, const char *node, size_t nodecnt,
-		    int service, size_t svccnt, fi_addr_t *fi_addr, u64 flags,
-		    void *context)
+int ut_av_insertsym(struct ut_av *at, const char *node, size_t nodecnt, int service, size_t svccnt,
+		    fi_addr_t *fi_addr, u64 flags, void *context)
 {
 	return at->av.av.ops->insertsym(&at->av.av, node, nodecnt, service,
 					svccnt, fi_addr, flags, context);
 }
 
-int ut_av_set_user_id(struct ut_av *at, fi_addr_t fi_addr, fi_addr_t user_id,
-		      u64 flags)
+int ut_av_set_user_id(struct ut_av *at, fi_addr_t fi_addr, fi_addr_t user_id, u64 flags)
 {
 	return at->av.av.ops->set_user_id(&at->av.av, fi_addr, user_id, flags);
 }

@@ -56,10 +56,8 @@ static struct cq_test *open_cq(struct kunit *test, enum fi_cq_format format)
 	KUNIT_ASSERT_NOT_NULL(test, ct);
 	spin_lock_init(&ct->lock);
 	the_case = ct;
-	KUNIT_ASSERT_EQ(test, kofi_cq_init(&ct->cq, &attr, NR_COMPS, &test_ops,
-					   ct), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fini_cq, &ct->cq),
-			0);
+	KUNIT_ASSERT_EQ(test, kofi_cq_init(&ct->cq, &attr, NR_COMPS, &test_ops, ct), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fini_cq, &ct->cq), 0);
 	for (i = 0; i < NR_COMPS; i++)
 		ct->comps[i] = (struct kofi_comp) {
 			.op_context = &ct->comps[i],
@@ -424,8 +422,7 @@ static void readfrom_names_the_senders(struct kunit *test)
 	complete_one(ct, 0, 0);
 	kofi_cq_complete(&ct->cq, &tagged.comp);
 
-	KUNIT_ASSERT_EQ(test, fi_cq_readfrom(&ct->cq.cq, entries, 2, senders),
-			2);
+	KUNIT_ASSERT_EQ(test, fi_cq_readfrom(&ct->cq.cq, entries, 2, senders), 2);
 	KUNIT_EXPECT_EQ(test, senders[0], FI_ADDR_NOTAVAIL);
 	KUNIT_EXPECT_EQ(test, senders[1], 77ULL);
 	KUNIT_EXPECT_EQ(test, entries[1].flags, FI_RECV | FI_TAGGED);
@@ -439,8 +436,7 @@ static void arguments_of_readerr_are_checked(struct kunit *test)
 	complete_one(ct, 0, EIO);
 
 	KUNIT_EXPECT_EQ(test, fi_cq_readerr(&ct->cq.cq, NULL, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_cq_readerr(&ct->cq.cq, &error, 1),
-			-FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_cq_readerr(&ct->cq.cq, &error, 1), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, fi_cq_readerr(&ct->cq.cq, &error, 0), 1);
 }
 

@@ -159,8 +159,7 @@ static struct ut_cq *open(struct kunit *test, const struct fi_cq_attr *attr,
 	spin_lock_init(&uc->dev_lock);
 	uc->armed = attr->comp_ctx != FI_COMP_DIRECT && attr->wait_obj != FI_WAIT_NONE;
 	KUNIT_ASSERT_EQ(test, kofi_cq_init(&uc->cq, attr, UT_CQ_OPS, ops, uc), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fini_cq, &uc->cq),
-			0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fini_cq, &uc->cq), 0);
 	return uc;
 }
 
@@ -169,8 +168,7 @@ struct ut_cq *ut_cq_open(struct kunit *test, const struct fi_cq_attr *attr)
 	return open(test, attr, &test_ops);
 }
 
-struct ut_cq *ut_cq_open_polled(struct kunit *test, enum fi_wait_obj wait_obj,
-				enum fi_comp_ctx ctx)
+struct ut_cq *ut_cq_open_polled(struct kunit *test, enum fi_wait_obj wait_obj, enum fi_comp_ctx ctx)
 {
 	struct fi_cq_attr attr = {
 		.wait_obj	= wait_obj,
@@ -207,8 +205,7 @@ void ut_cq_complete(struct ut_cq *uc, int i)
 void ut_cq_await(struct kunit *test, struct ut_cq *uc, int n)
 {
 	while (n--)
-		KUNIT_ASSERT_NE(test, wait_for_completion_timeout(&uc->arrived,
-								  PATIENCE), 0);
+		KUNIT_ASSERT_NE(test, wait_for_completion_timeout(&uc->arrived, PATIENCE), 0);
 }
 
 const enum fi_comp_ctx ut_cq_contexts[UT_CQ_CONTEXTS] = {

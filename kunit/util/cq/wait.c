@@ -35,8 +35,7 @@ static const struct kofi_cq_ops test_ops = { .release = release };
 
 KUNIT_DEFINE_ACTION_WRAPPER(fini_cq, kofi_cq_fini, struct kofi_cq *);
 
-static struct wait_test *open_cq(struct kunit *test,
-				 enum fi_cq_wait_cond cond)
+static struct wait_test *open_cq(struct kunit *test, enum fi_cq_wait_cond cond)
 {
 	struct fi_cq_attr attr = { .wait_obj = FI_WAIT_UNSPEC, .wait_cond = cond };
 	struct wait_test *wt = kunit_kzalloc(test, sizeof(*wt), GFP_KERNEL);
@@ -47,10 +46,8 @@ static struct wait_test *open_cq(struct kunit *test,
 	wt->timeout = -1;
 	for (i = 0; i < NR_COMPS; i++)
 		wt->comps[i].op_context = &wt->comps[i];
-	KUNIT_ASSERT_EQ(test, kofi_cq_init(&wt->cq, &attr, NR_COMPS, &test_ops,
-					   wt), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fini_cq, &wt->cq),
-			0);
+	KUNIT_ASSERT_EQ(test, kofi_cq_init(&wt->cq, &attr, NR_COMPS, &test_ops, wt), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fini_cq, &wt->cq), 0);
 	return wt;
 }
 
@@ -64,8 +61,7 @@ static int do_wait(void *data)
 {
 	struct wait_test *wt = data;
 
-	return fi_cq_sread(&wt->cq.cq, wt->entries, NR_COMPS, &wt->threshold,
-			   wt->timeout);
+	return fi_cq_sread(&wt->cq.cq, wt->entries, NR_COMPS, &wt->threshold, wt->timeout);
 }
 
 /* Milliseconds that a wait took */
@@ -97,10 +93,8 @@ static void queue_without_a_wait_object_is_not_slept_on(struct kunit *test)
 	cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, cq);
 	for (i = 0; i < ARRAY_SIZE(sleepless); i++) {
-		KUNIT_ASSERT_EQ(test, kofi_cq_init(cq, &sleepless[i], 1,
-						   &test_ops, NULL), 0);
-		KUNIT_EXPECT_EQ(test, fi_cq_sread(&cq->cq, &entry, 1, NULL, -1),
-				-EINVAL);
+		KUNIT_ASSERT_EQ(test, kofi_cq_init(cq, &sleepless[i], 1, &test_ops, NULL), 0);
+		KUNIT_EXPECT_EQ(test, fi_cq_sread(&cq->cq, &entry, 1, NULL, -1), -EINVAL);
 		KUNIT_EXPECT_EQ(test, fi_cq_signal(&cq->cq), -EINVAL);
 		kofi_cq_fini(cq);
 	}

@@ -60,8 +60,7 @@ static struct mr_ep *new_region(struct kunit *test, int mr_mode)
 	me->other.fid.fclass = FI_CLASS_EP;
 	kvec = (struct kvec) { me->buf, PAGE_SIZE };
 	attr.mr_iov = &kvec;
-	KUNIT_ASSERT_EQ(test, kofi_mr_regattr(&me->ud->dom.map, &attr,
-					      FI_MR_ENDPOINT, &mr), 0);
+	KUNIT_ASSERT_EQ(test, kofi_mr_regattr(&me->ud->dom.map, &attr, FI_MR_ENDPOINT, &mr), 0);
 	me->mr = to_kofi_mr(&mr->fid);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, close_mr, me), 0);
 	return me;
@@ -113,8 +112,7 @@ static void begin_access(struct kunit *test, struct mr_ep *me)
 {
 	size_t offset;
 
-	KUNIT_ASSERT_PTR_EQ(test, kofi_mr_get(&me->ud->dom.map, &me->ep,
-					      me->mr->mr.key, 0, 1, BOTH,
+	KUNIT_ASSERT_PTR_EQ(test, kofi_mr_get(&me->ud->dom.map, &me->ep, me->mr->mr.key, 0, 1, BOTH,
 					      &offset), me->mr);
 }
 
@@ -123,8 +121,7 @@ static void a_new_region_has_no_key(struct kunit *test)
 	struct mr_ep *me = new_region(test, 0);
 
 	KUNIT_EXPECT_EQ(test, me->mr->mr.key, FI_KEY_NOTAVAIL);
-	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, FI_KEY_NOTAVAIL),
-			-EACCES);
+	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, FI_KEY_NOTAVAIL), -EACCES);
 	KUNIT_EXPECT_EQ(test, access_via(me, NULL, FI_KEY_NOTAVAIL), -EACCES);
 }
 
@@ -146,8 +143,7 @@ static void only_its_endpoint_reaches_it(struct kunit *test)
 	struct mr_ep *me = enabled_region(test);
 
 	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, me->mr->mr.key), 0);
-	KUNIT_EXPECT_EQ(test, access_via(me, &me->other, me->mr->mr.key),
-			-EACCES);
+	KUNIT_EXPECT_EQ(test, access_via(me, &me->other, me->mr->mr.key), -EACCES);
 	KUNIT_EXPECT_EQ(test, access_via(me, NULL, me->mr->mr.key), -EACCES);
 }
 
@@ -173,8 +169,7 @@ static void each_enable_has_a_new_key(struct kunit *test)
 		keys[i] = me->mr->mr.key;
 		KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, keys[i]), 0);
 		for (k = 0; k < i; k++)
-			KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, keys[k]),
-					-EACCES);
+			KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, keys[k]), -EACCES);
 		KUNIT_ASSERT_EQ(test, fi_mr_disable(&me->mr->mr, 0, NULL), 0);
 		KUNIT_ASSERT_EQ(test, refresh_page(test, me), 0);
 	}
@@ -231,8 +226,7 @@ static void a_disable_is_reported_after_the_last_access(struct kunit *test)
 	/* Nothing but waiting is possible until then */
 	KUNIT_EXPECT_EQ(test, refresh_page(test, me), -FI_EOPBADSTATE);
 	KUNIT_EXPECT_EQ(test, fi_mr_enable(&me->mr->mr), -FI_EOPBADSTATE);
-	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, 0, NULL),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, 0, NULL), -FI_EOPBADSTATE);
 
 	kofi_mr_put(me->mr);
 	KUNIT_EXPECT_EQ(test, me->ud->ends, 1);
@@ -272,8 +266,7 @@ static void a_region_that_is_not_enabled_is_not_disabled(struct kunit *test)
 {
 	struct mr_ep *me = bound_region(test, 0);
 
-	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, 0, NULL),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, 0, NULL), -FI_EOPBADSTATE);
 	KUNIT_EXPECT_EQ(test, me->ud->ends, 0);
 }
 
@@ -281,10 +274,8 @@ static void a_key_that_no_peer_has_ended_stays(struct kunit *test)
 {
 	struct mr_ep *me = enabled_region(test);
 
-	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, FI_REMOTE_INV, NULL),
-			-FI_EOPBADSTATE);
-	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, FI_FENCE, NULL),
-			-FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, FI_REMOTE_INV, NULL), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, FI_FENCE, NULL), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, me->mr->mr.key), 0);
 }
 
@@ -341,8 +332,7 @@ static void a_key_that_no_peer_has_used_is_taken_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, me->mr->mr.key, FI_KEY_NOTAVAIL);
 	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, key), -EACCES);
 	KUNIT_EXPECT_EQ(test, me->ud->ends, 0);
-	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, FI_DISCARD, NULL),
-			-FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, FI_DISCARD, NULL), -FI_EOPBADSTATE);
 }
 
 static void a_key_that_a_peer_has_used_is_not_taken_back(struct kunit *test)
@@ -350,8 +340,7 @@ static void a_key_that_a_peer_has_used_is_not_taken_back(struct kunit *test)
 	struct mr_ep *me = enabled_region(test);
 
 	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, me->mr->mr.key), 0);
-	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, FI_DISCARD, NULL),
-			-EALREADY);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, FI_DISCARD, NULL), -EALREADY);
 	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, me->mr->mr.key), 0);
 }
 
@@ -430,11 +419,9 @@ static void a_refresh_gives_memory_and_rights(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, refresh(me, list, FI_REMOTE_READ), 0);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(&me->mr->mr), 0);
 
-	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, me->mr->mr.key),
-			-EACCES);
-	KUNIT_ASSERT_PTR_EQ(test, kofi_mr_get(&me->ud->dom.map, &me->ep,
-					      me->mr->mr.key, 0, PAGE_SIZE + 10,
-					      FI_REMOTE_READ, &offset), me->mr);
+	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, me->mr->mr.key), -EACCES);
+	KUNIT_ASSERT_PTR_EQ(test, kofi_mr_get(&me->ud->dom.map, &me->ep, me->mr->mr.key, 0,
+					      PAGE_SIZE + 10, FI_REMOTE_READ, &offset), me->mr);
 	kofi_mr_iter(me->mr, ITER_SOURCE, offset, 20, &iter);
 	KUNIT_EXPECT_EQ(test, _copy_from_iter(to, 20, &iter), 20);
 	KUNIT_EXPECT_TRUE(test, ut_filled(to, 20, 7));
@@ -474,8 +461,7 @@ static void a_first_list_may_be_longer_than_was_asked_for(struct kunit *test)
 	struct fid_mr *mr;
 
 	ut_list_add(test, list, buf, 3 * PAGE_SIZE);
-	KUNIT_ASSERT_EQ(test, kofi_mr_regattr(&ud->dom.map, &attr,
-					      FI_MR_ENDPOINT, &mr), 0);
+	KUNIT_ASSERT_EQ(test, kofi_mr_regattr(&ud->dom.map, &attr, FI_MR_ENDPOINT, &mr), 0);
 	KUNIT_EXPECT_EQ(test, fi_mr_refresh(mr, &attr, 0), 0);
 	list->kvec[0].iov_len = 4 * PAGE_SIZE;
 	KUNIT_EXPECT_EQ(test, fi_mr_refresh(mr, &attr, 0), -EMSGSIZE);
@@ -508,8 +494,7 @@ static void a_refresh_that_makes_no_sense_changes_nothing(struct kunit *test)
 		.access		= BOTH,
 	};
 
-	KUNIT_EXPECT_EQ(test, fi_mr_refresh(&me->mr->mr, &attr, FI_MORE),
-			-FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_mr_refresh(&me->mr->mr, &attr, FI_MORE), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, fi_mr_refresh(&me->mr->mr, NULL, 0), -EINVAL);
 	attr.offset = 1;
 	KUNIT_EXPECT_EQ(test, fi_mr_refresh(&me->mr->mr, &attr, 0), -EINVAL);
@@ -525,11 +510,9 @@ static void a_region_without_bytes_is_refused(struct kunit *test)
 	u8 on_stack[8];
 
 	ut_list_add(test, list, ud, 0);
-	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, 0, FI_MR_ENDPOINT, &mr),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, 0, FI_MR_ENDPOINT, &mr), -EINVAL);
 	list->kvec[0] = (struct kvec) { on_stack, 8 };
-	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, 0, FI_MR_ENDPOINT, &mr),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, 0, FI_MR_ENDPOINT, &mr), -EINVAL);
 }
 
 static void a_region_without_room_is_refused(struct kunit *test)
@@ -545,15 +528,12 @@ static void a_region_without_room_is_refused(struct kunit *test)
 	};
 	struct fid_mr *mr;
 
-	KUNIT_EXPECT_EQ(test, kofi_mr_regattr(&ud->dom.map, &attr,
-					      FI_MR_ENDPOINT, &mr), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, kofi_mr_regattr(&ud->dom.map, &attr, FI_MR_ENDPOINT, &mr), -ENOMEM);
 	/* There is no place for one either */
 	attr.page_limit = 0;
 	ud->dom.map.max = 1;
-	KUNIT_ASSERT_EQ(test, kofi_mr_regattr(&ud->dom.map, &attr,
-					      FI_MR_ENDPOINT, &mr), 0);
-	KUNIT_EXPECT_EQ(test, kofi_mr_regattr(&ud->dom.map, &attr,
-					      FI_MR_ENDPOINT, &mr), -FI_ENOMR);
+	KUNIT_ASSERT_EQ(test, kofi_mr_regattr(&ud->dom.map, &attr, FI_MR_ENDPOINT, &mr), 0);
+	KUNIT_EXPECT_EQ(test, kofi_mr_regattr(&ud->dom.map, &attr, FI_MR_ENDPOINT, &mr), -FI_ENOMR);
 	KUNIT_EXPECT_EQ(test, mr->fid.ops->close(&mr->fid), 0);
 }
 
@@ -603,8 +583,7 @@ static void the_close_reports_no_end(struct kunit *test)
 	begin_access(test, me);
 	thread = ut_start(test, close_region, me);
 	KUNIT_EXPECT_TRUE(test, closer_waits(thread));
-	KUNIT_EXPECT_EQ(test, ut_access(me->ud, &me->ep, key, 0, 1, BOTH),
-			-EACCES);
+	KUNIT_EXPECT_EQ(test, ut_access(me->ud, &me->ep, key, 0, 1, BOTH), -EACCES);
 	kofi_mr_put(mr);
 
 	KUNIT_EXPECT_EQ(test, ut_join(test, thread), 0);
@@ -707,8 +686,7 @@ static void a_key_that_the_map_has_chosen_cannot_be_had(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(&me->mr->mr), 0);
 	key = me->mr->mr.key;
 
-	KUNIT_EXPECT_EQ(test, ut_mr_reg(me->ud, list, BOTH, key, 0, &mr),
-			-FI_ENOKEY);
+	KUNIT_EXPECT_EQ(test, ut_mr_reg(me->ud, list, BOTH, key, 0, &mr), -FI_ENOKEY);
 	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, key), 0);
 	/* It is free when it has ended */
 	KUNIT_ASSERT_EQ(test, fi_mr_disable(&me->mr->mr, 0, NULL), 0);
@@ -739,8 +717,7 @@ static struct kunit_case mr_ep_cases[] = {
 	KUNIT_CASE(the_provider_can_refuse_a_key),
 	KUNIT_CASE(the_provider_can_put_off_the_end_of_a_key),
 	KUNIT_CASE_PARAM(a_refresh_gives_memory_and_rights, ut_type_gen_params),
-	KUNIT_CASE_PARAM(a_refresh_takes_as_many_pages_as_were_asked_for,
-			 ut_type_gen_params),
+	KUNIT_CASE_PARAM(a_refresh_takes_as_many_pages_as_were_asked_for, ut_type_gen_params),
 	KUNIT_CASE(a_first_list_may_be_longer_than_was_asked_for),
 	KUNIT_CASE(a_refresh_that_fails_leaves_no_memory),
 	KUNIT_CASE(a_refresh_that_makes_no_sense_changes_nothing),

@@ -72,10 +72,8 @@ struct ut_domain *ut_domain(struct kunit *test, int mr_mode)
 	init_completion(&ud->leave);
 	ud->dom.domain.fid.fclass = FI_CLASS_DOMAIN;
 	ud->dom.domain.mr = &kofi_mr_domain_ops;
-	KUNIT_ASSERT_EQ(test, kofi_mr_map_init(&ud->dom.map, mr_mode, false,
-					       &ut_mr_ops), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, ut_domain_destroy,
-							ud), 0);
+	KUNIT_ASSERT_EQ(test, kofi_mr_map_init(&ud->dom.map, mr_mode, false, &ut_mr_ops), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, ut_domain_destroy, ud), 0);
 	return ud;
 }
 
@@ -93,8 +91,7 @@ int ut_mr_reg(struct ut_domain *ud, const struct ut_list *list, u64 access,
 	struct fid_mr *fid_mr;
 	int ret;
 
-	ret = ud->dom.domain.mr->regattr(&ud->dom.domain.fid, &attr, flags,
-					 &fid_mr);
+	ret = ud->dom.domain.mr->regattr(&ud->dom.domain.fid, &attr, flags, &fid_mr);
 	if (!ret)
 		*mr = to_kofi_mr(&fid_mr->fid);
 	return ret;
@@ -110,8 +107,7 @@ struct kofi_mr *ut_mr(struct kunit *test, struct ut_domain *ud, void *buf,
 	};
 	struct kofi_mr *mr = NULL;
 
-	KUNIT_ASSERT_EQ(test, ut_mr_reg(ud, &list, access, requested_key, 0,
-					&mr), 0);
+	KUNIT_ASSERT_EQ(test, ut_mr_reg(ud, &list, access, requested_key, 0, &mr), 0);
 	return mr;
 }
 

@@ -32,8 +32,7 @@ static const struct key_mode {
 };
 
 /* A list of three elements over @buf */
-static struct ut_list *three(struct kunit *test, enum fi_buf_type type,
-			     void *buf)
+static struct ut_list *three(struct kunit *test, enum fi_buf_type type, void *buf)
 {
 	struct ut_list *list = ut_list(test, type);
 
@@ -50,13 +49,11 @@ static int fetch(struct ut_domain *ud, u64 key, u64 addr, void *to, size_t len)
 	struct kofi_mr *mr;
 	size_t offset;
 
-	mr = kofi_mr_get(&ud->dom.map, &peer, key, addr, len, FI_REMOTE_READ,
-			 &offset);
+	mr = kofi_mr_get(&ud->dom.map, &peer, key, addr, len, FI_REMOTE_READ, &offset);
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
 	kofi_mr_iter(mr, ITER_SOURCE, offset, len, &iter);
-	if (iov_iter_count(&iter) != len ||
-	    _copy_from_iter(to, len, &iter) != len)
+	if (iov_iter_count(&iter) != len || _copy_from_iter(to, len, &iter) != len)
 		len = 0;
 	kofi_mr_put(mr);
 	return len ? 0 : -EIO;
@@ -69,8 +66,7 @@ static void a_byte_is_named_by_its_offset(struct kunit *test)
 	struct kofi_mr *mr;
 
 	ut_fill(buf, LEN, 1);
-	KUNIT_ASSERT_EQ(test, ut_mr_reg(ud, three(test, ut_type(test), buf),
-					BOTH, KEY, 0, &mr), 0);
+	KUNIT_ASSERT_EQ(test, ut_mr_reg(ud, three(test, ut_type(test), buf), BOTH, KEY, 0, &mr), 0);
 
 	KUNIT_EXPECT_EQ(test, mr->mr.key, KEY);
 	KUNIT_EXPECT_EQ(test, fetch(ud, KEY, 0, to, LEN), 0);
@@ -90,17 +86,14 @@ static void a_byte_is_named_by_its_kernel_address(struct kunit *test)
 	struct kofi_mr *mr;
 
 	ut_fill(buf, LEN, 2);
-	KUNIT_ASSERT_EQ(test, ut_mr_reg(ud, three(test, ut_type(test), buf),
-					BOTH, KEY, 0, &mr), 0);
+	KUNIT_ASSERT_EQ(test, ut_mr_reg(ud, three(test, ut_type(test), buf), BOTH, KEY, 0, &mr), 0);
 
 	KUNIT_EXPECT_EQ(test, fetch(ud, KEY, first, to, LEN), 0);
 	KUNIT_EXPECT_TRUE(test, ut_filled(to, LEN, 2));
 	KUNIT_EXPECT_EQ(test, fetch(ud, KEY, first + 4999, to, 100), 0);
 	KUNIT_EXPECT_MEMEQ(test, to, buf + 4999, 100);
-	KUNIT_EXPECT_EQ(test, ut_access(ud, &peer, KEY, 0, 1, FI_REMOTE_READ),
-			-EACCES);
-	KUNIT_EXPECT_EQ(test, ut_access(ud, &peer, KEY, first - 1, 1,
-					FI_REMOTE_READ), -EACCES);
+	KUNIT_EXPECT_EQ(test, ut_access(ud, &peer, KEY, 0, 1, FI_REMOTE_READ), -EACCES);
+	KUNIT_EXPECT_EQ(test, ut_access(ud, &peer, KEY, first - 1, 1, FI_REMOTE_READ), -EACCES);
 	ut_mr_close(test, mr);
 }
 
@@ -138,8 +131,7 @@ static void bounds_are_exact(struct kunit *test)
 {
 	struct ut_domain *ud = ut_domain(test, 0);
 	const struct bounds *access = test->param_value;
-	struct kofi_mr *mr = ut_mr(test, ud, ut_kmalloc(test, 100), 100, BOTH,
-				   KEY);
+	struct kofi_mr *mr = ut_mr(test, ud, ut_kmalloc(test, 100), 100, BOTH, KEY);
 
 	KUNIT_EXPECT_EQ(test, ut_access(ud, &peer, KEY, access->addr,
 					access->len, BOTH), access->ret);
@@ -155,8 +147,7 @@ static void no_bytes_can_be_copied_anywhere(struct kunit *test)
 	size_t at;
 
 	one = ut_mr(test, ud, buf, 100, BOTH, 1);
-	KUNIT_ASSERT_EQ(test, ut_mr_reg(ud, three(test, FI_BUF_BVEC, buf), BOTH,
-					2, 0, &list), 0);
+	KUNIT_ASSERT_EQ(test, ut_mr_reg(ud, three(test, FI_BUF_BVEC, buf), BOTH, 2, 0, &list), 0);
 	for (at = 0; at <= 100; at += 50) {
 		kofi_mr_iter(one, ITER_SOURCE, at, 0, &iter);
 		KUNIT_EXPECT_EQ(test, iov_iter_count(&iter), 0);
@@ -183,11 +174,9 @@ static void rights_are_as_they_were_given(struct kunit *test)
 		mr = ut_mr(test, ud, buf, 8, rights[i], KEY);
 		for (k = 0; k < 3; k++) {
 			want = rights[k];
-			KUNIT_EXPECT_EQ(test, ut_access(ud, &peer, KEY, 0, 8,
-							want),
+			KUNIT_EXPECT_EQ(test, ut_access(ud, &peer, KEY, 0, 8, want),
 					want & ~rights[i] ? -EACCES : 0);
-			KUNIT_EXPECT_EQ(test, ut_access(ud, &peer, KEY, 0, 0,
-							want),
+			KUNIT_EXPECT_EQ(test, ut_access(ud, &peer, KEY, 0, 0, want),
 					want & ~rights[i] ? -EACCES : 0);
 		}
 		ut_mr_close(test, mr);
@@ -203,8 +192,7 @@ static void a_requested_key_is_had_once(struct kunit *test)
 
 	ut_list_add(test, list, buf, 8);
 	mr = ut_mr(test, ud, buf, 8, BOTH, KEY);
-	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, KEY, 0, &other),
-			-FI_ENOKEY);
+	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, KEY, 0, &other), -FI_ENOKEY);
 	/* What differs in the upper half only is another key */
 	other = ut_mr(test, ud, buf, 8, BOTH, KEY ^ BIT_ULL(63));
 	ut_mr_close(test, other);
@@ -223,8 +211,7 @@ static void the_key_that_says_there_is_none_cannot_be_had(struct kunit *test)
 
 	ut_list_add(test, list, ut_kmalloc(test, 8), 8);
 
-	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, FI_KEY_NOTAVAIL, 0,
-					&mr), -FI_EKEYREJECTED);
+	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, FI_KEY_NOTAVAIL, 0, &mr), -FI_EKEYREJECTED);
 }
 
 static void the_map_chooses_keys_of_its_own(struct kunit *test)
@@ -238,8 +225,7 @@ static void the_map_chooses_keys_of_its_own(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ut_access(ud, &peer, a->mr.key, 0, 8, BOTH), 0);
 	KUNIT_EXPECT_EQ(test, ut_access(ud, &peer, b->mr.key, 0, 8, BOTH), 0);
 	KUNIT_EXPECT_EQ(test, ut_access(ud, &peer, KEY, 0, 8, BOTH), -EACCES);
-	KUNIT_EXPECT_EQ(test, ut_access(ud, &peer, FI_KEY_NOTAVAIL, 0, 8, BOTH),
-			-EACCES);
+	KUNIT_EXPECT_EQ(test, ut_access(ud, &peer, FI_KEY_NOTAVAIL, 0, 8, BOTH), -EACCES);
 	ut_mr_close(test, a);
 	ut_mr_close(test, b);
 }
@@ -257,11 +243,9 @@ static void a_key_that_is_over_reaches_no_new_region(struct kunit *test)
 		ud->dom.map.next = 1;
 		mr = ut_mr(test, ud, buf, 8, BOTH, 0);
 		old[i] = mr->mr.key;
-		KUNIT_ASSERT_EQ(test, ut_access(ud, &peer, old[i], 0, 8, BOTH),
-				0);
+		KUNIT_ASSERT_EQ(test, ut_access(ud, &peer, old[i], 0, 8, BOTH), 0);
 		for (k = 0; k < i; k++)
-			KUNIT_ASSERT_EQ(test, ut_access(ud, &peer, old[k], 0, 8,
-							BOTH), -EACCES);
+			KUNIT_ASSERT_EQ(test, ut_access(ud, &peer, old[k], 0, 8, BOTH), -EACCES);
 		ut_mr_close(test, mr);
 	}
 }
@@ -377,15 +361,13 @@ static void three_calls_make_one_kind_of_region(struct kunit *test)
 	struct fid_mr *mr;
 
 	ut_fill(buf, 64, 3);
-	KUNIT_ASSERT_EQ(test, ops->reg(fid, buf, 64, BOTH, 0, KEY, 0, &mr, ud),
-			0);
+	KUNIT_ASSERT_EQ(test, ops->reg(fid, buf, 64, BOTH, 0, KEY, 0, &mr, ud), 0);
 	KUNIT_EXPECT_EQ(test, fetch(ud, KEY, 0, to, 64), 0);
 	KUNIT_EXPECT_TRUE(test, ut_filled(to, 64, 3));
 	KUNIT_EXPECT_PTR_EQ(test, mr->fid.context, (void *)ud);
 	KUNIT_EXPECT_EQ(test, mr->fid.ops->close(&mr->fid), 0);
 
-	KUNIT_ASSERT_EQ(test, ops->regv(fid, iov, 2, BOTH, 0, KEY, 0, &mr, ud),
-			0);
+	KUNIT_ASSERT_EQ(test, ops->regv(fid, iov, 2, BOTH, 0, KEY, 0, &mr, ud), 0);
 	KUNIT_EXPECT_EQ(test, fetch(ud, KEY, 0, to, 64), 0);
 	KUNIT_EXPECT_TRUE(test, ut_filled(to, 64, 3));
 	KUNIT_EXPECT_PTR_EQ(test, mr->fid.context, (void *)ud);
@@ -407,9 +389,8 @@ static void any_part_of_a_long_list_is_found(struct kunit *test)
 		total += len;
 	}
 	ut_fill(buf, total, 9);
-	KUNIT_ASSERT_EQ(test, ud->dom.domain.mr->regv(&ud->dom.domain.fid, iov,
-						      NR_LONG, BOTH, 0, KEY, 0,
-						      &mr, NULL), 0);
+	KUNIT_ASSERT_EQ(test, ud->dom.domain.mr->regv(&ud->dom.domain.fid, iov, NR_LONG, BOTH, 0,
+						      KEY, 0, &mr, NULL), 0);
 	for (i = 0; i < total; i++) {
 		len = min(total - i, sizeof(to));
 		KUNIT_ASSERT_EQ(test, fetch(ud, KEY, i, to, len), 0);
@@ -432,11 +413,9 @@ static void what_is_no_region_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, KEY, 0, &mr), -EINVAL);
 	list->kvec[0] = (struct kvec) { buf, 8 };
 	list->kvec[1] = (struct kvec) { buf, SIZE_MAX / 4 - 7 };
-	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, KEY, 0, &mr),
-			-EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, KEY, 0, &mr), -EMSGSIZE);
 	list->count = 1;
-	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, KEY, FI_MR_SINGLE_USE, &mr),
-			-FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, KEY, FI_MR_SINGLE_USE, &mr), -FI_EBADFLAGS);
 	/* None of these has taken the key */
 	KUNIT_ASSERT_EQ(test, ut_mr_reg(ud, list, BOTH, KEY, 0, &mr), 0);
 	ut_mr_close(test, mr);
@@ -484,17 +463,13 @@ static void the_close_waits_for_accesses(struct kunit *test)
 	u64 key = mr->mr.key;
 	size_t offset;
 
-	KUNIT_ASSERT_PTR_EQ(test, kofi_mr_get(&ud->dom.map, &peer, key, 0, 8,
-					      BOTH, &offset), mr);
-	KUNIT_ASSERT_PTR_EQ(test, kofi_mr_get(&ud->dom.map, &peer, key, 0, 8,
-					      BOTH, &offset), mr);
+	KUNIT_ASSERT_PTR_EQ(test, kofi_mr_get(&ud->dom.map, &peer, key, 0, 8, BOTH, &offset), mr);
+	KUNIT_ASSERT_PTR_EQ(test, kofi_mr_get(&ud->dom.map, &peer, key, 0, 8, BOTH, &offset), mr);
 	thread = ut_start(test, close_region, mr);
 	/* The key ends at once */
-	KUNIT_EXPECT_TRUE(test, ut_until(ut_access(ud, &peer, key, 0, 8, BOTH)
-					 == -EACCES));
+	KUNIT_EXPECT_TRUE(test, ut_until(ut_access(ud, &peer, key, 0, 8, BOTH) == -EACCES));
 	kofi_mr_put(mr);
-	KUNIT_EXPECT_TRUE(test, ut_until(READ_ONCE(thread->task->__state) &
-					 TASK_UNINTERRUPTIBLE));
+	KUNIT_EXPECT_TRUE(test, ut_until(READ_ONCE(thread->task->__state) & TASK_UNINTERRUPTIBLE));
 	KUNIT_EXPECT_FALSE(test, completion_done(&thread->done));
 
 	kofi_mr_put(mr);
@@ -552,8 +527,7 @@ static void nothing_is_read_after_the_close(struct kunit *test)
 		mr = ut_mr(test, ud, race.buf, 8, BOTH, 0);
 		WRITE_ONCE(race.key, mr->mr.key);
 		/* Each region is read before it is closed */
-		KUNIT_EXPECT_TRUE(test, ut_until(atomic_read(&race.reads) !=
-						 reads));
+		KUNIT_EXPECT_TRUE(test, ut_until(atomic_read(&race.reads) != reads));
 		ut_mr_close(test, mr);
 		WRITE_ONCE(race.buf[0], 2);
 		cond_resched();
@@ -581,17 +555,14 @@ static void accesses_are_counted_as_the_counter_was_bound(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, kofi_cntr_init(&cntr, &attr, NULL), 0);
 		mr = ut_mr(test, ud, buf, 8, BOTH, KEY);
 		kofi_mr_count(mr, BOTH, 0, 8);
-		KUNIT_EXPECT_EQ(test, mr->mr.fid.ops->bind(&mr->mr.fid,
-							   &cntr.cntr.fid,
-							   flags[i]), 0);
+		KUNIT_EXPECT_EQ(test, mr->mr.fid.ops->bind(&mr->mr.fid, &cntr.cntr.fid, flags[i]),
+				0);
 		KUNIT_EXPECT_EQ(test, atomic64_read(&cntr.value), 0);
 
 		kofi_mr_count(mr, FI_REMOTE_WRITE, 0, 8);
-		KUNIT_EXPECT_EQ(test, atomic64_read(&cntr.value),
-				!!(counted & FI_REMOTE_WRITE));
+		KUNIT_EXPECT_EQ(test, atomic64_read(&cntr.value), !!(counted & FI_REMOTE_WRITE));
 		kofi_mr_count(mr, FI_REMOTE_READ, 0, 8);
-		KUNIT_EXPECT_EQ(test, atomic64_read(&cntr.value),
-				hweight64(counted));
+		KUNIT_EXPECT_EQ(test, atomic64_read(&cntr.value), hweight64(counted));
 		KUNIT_EXPECT_EQ(test, atomic64_read(&cntr.errors), 0);
 		kofi_mr_count(mr, BOTH, -EIO, 8);
 		KUNIT_EXPECT_EQ(test, atomic64_read(&cntr.errors), 1);
@@ -608,11 +579,9 @@ static void a_counter_is_not_bound_for_anything_else(struct kunit *test)
 	struct kofi_cntr cntr;
 
 	KUNIT_ASSERT_EQ(test, kofi_cntr_init(&cntr, &attr, NULL), 0);
-	KUNIT_EXPECT_EQ(test, mr->mr.fid.ops->bind(&mr->mr.fid, &cntr.cntr.fid,
-						   FI_REMOTE_WRITE | FI_SEND),
-			-FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, mr->mr.fid.ops->bind(&mr->mr.fid, &other, 0),
-			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, mr->mr.fid.ops->bind(&mr->mr.fid, &cntr.cntr.fid, FI_REMOTE_WRITE |
+						   FI_SEND), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, mr->mr.fid.ops->bind(&mr->mr.fid, &other, 0), -ENOSYS);
 	kofi_mr_count(mr, BOTH, 0, 8);
 	KUNIT_EXPECT_EQ(test, atomic64_read(&cntr.value), 0);
 	ut_mr_close(test, mr);
@@ -624,8 +593,7 @@ KUNIT_ARRAY_PARAM_DESC(key_mode, key_modes, name);
 
 static struct kunit_case mr_map_cases[] = {
 	KUNIT_CASE_PARAM(a_byte_is_named_by_its_offset, ut_type_gen_params),
-	KUNIT_CASE_PARAM(a_byte_is_named_by_its_kernel_address,
-			 ut_type_gen_params),
+	KUNIT_CASE_PARAM(a_byte_is_named_by_its_kernel_address, ut_type_gen_params),
 	KUNIT_CASE_PARAM(bounds_are_exact, bounds_gen_params),
 	KUNIT_CASE(no_bytes_can_be_copied_anywhere),
 	KUNIT_CASE(rights_are_as_they_were_given),

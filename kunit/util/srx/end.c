@@ -40,11 +40,9 @@ static void a_cancelled_receive_ends_with_an_error(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ut_cancel(us, 1), 0);
 	ut_gets(test, us, .nr = 1, .flags = UT_RECV, .err = ECANCELED);
 	KUNIT_EXPECT_EQ(test, ut_cancel(us, 3), 0);
-	ut_gets(test, us, .nr = 3, .flags = UT_TRECV, .tag = 7,
-		.err = ECANCELED);
+	ut_gets(test, us, .nr = 3, .flags = UT_TRECV, .tag = 7, .err = ECANCELED);
 	KUNIT_EXPECT_EQ(test, ut_cancel(us, 2), 0);
-	ut_gets(test, us, .nr = 2, .flags = UT_TRECV, .tag = 7,
-		.err = ECANCELED);
+	ut_gets(test, us, .nr = 2, .flags = UT_TRECV, .tag = 7, .err = ECANCELED);
 	KUNIT_EXPECT_EQ(test, ut_cancel(us, 1), -ENOENT);
 	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 10), KOFI_SRX_QUEUED);
 	KUNIT_EXPECT_EQ(test, ut_tmsg(us, 2, 7, 10), KOFI_SRX_QUEUED);
@@ -113,8 +111,7 @@ static void an_unused_buffer_is_cancelled_as_a_receive(struct kunit *test)
 	ut_deliver(us, 1);
 	ut_gets(test, us, .nr = 1, .flags = UT_RECV, .len = 100);
 	KUNIT_EXPECT_EQ(test, ut_cancel(us, 1), 0);
-	ut_gets(test, us, .nr = 1, .flags = UT_RECV | FI_MULTI_RECV,
-		.err = ECANCELED);
+	ut_gets(test, us, .nr = 1, .flags = UT_RECV | FI_MULTI_RECV, .err = ECANCELED);
 }
 
 static void a_cancelled_buffer_in_use_comes_back_with_its_last(struct kunit *test)
@@ -131,8 +128,7 @@ static void a_cancelled_buffer_in_use_comes_back_with_its_last(struct kunit *tes
 	ut_deliver(us, 1);
 	ut_gets(test, us, .nr = 1, .flags = UT_RECV, .len = 100);
 	ut_deliver(us, 2);
-	ut_gets(test, us, .nr = 1, .flags = UT_RECV | FI_MULTI_RECV,
-		.len = 100);
+	ut_gets(test, us, .nr = 1, .flags = UT_RECV | FI_MULTI_RECV, .len = 100);
 	ut_gets_nothing(test, us);
 }
 
@@ -144,11 +140,9 @@ static void a_flush_ends_receives_in_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ut_recv(us, 2, UT_SRX_BUF), 0);
 	KUNIT_EXPECT_EQ(test, ut_trecv(us, 3, 7, 1), 0);
 	kofi_srx_flush(&us->srx, ECONNRESET);
-	ut_gets(test, us, .nr = 1, .flags = UT_TRECV, .tag = 7,
-		.err = ECONNRESET);
+	ut_gets(test, us, .nr = 1, .flags = UT_TRECV, .tag = 7, .err = ECONNRESET);
 	ut_gets(test, us, .nr = 2, .flags = UT_RECV, .err = ECONNRESET);
-	ut_gets(test, us, .nr = 3, .flags = UT_TRECV, .tag = 7,
-		.err = ECONNRESET);
+	ut_gets(test, us, .nr = 3, .flags = UT_TRECV, .tag = 7, .err = ECONNRESET);
 	ut_gets_nothing(test, us);
 	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(&us->cntr.cntr), 3);
 	/* Once more makes nothing */
@@ -207,12 +201,10 @@ static void a_flush_gives_buffers_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ut_post_len(us, 2, 300, buffer), 0);
 	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 100), KOFI_SRX_MATCHED);
 	kofi_srx_flush(&us->srx, ECANCELED);
-	ut_gets(test, us, .nr = 2, .flags = UT_RECV | FI_MULTI_RECV,
-		.err = ECANCELED);
+	ut_gets(test, us, .nr = 2, .flags = UT_RECV | FI_MULTI_RECV, .err = ECANCELED);
 	ut_gets_nothing(test, us);
 	ut_deliver(us, 1);
-	ut_gets(test, us, .nr = 1, .flags = UT_RECV | FI_MULTI_RECV,
-		.len = 100);
+	ut_gets(test, us, .nr = 1, .flags = UT_RECV | FI_MULTI_RECV, .len = 100);
 	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(&us->cntr.cntr), 1);
 }
 
@@ -272,8 +264,7 @@ static void an_endpoint_leaves_with_its_messages_only(struct kunit *test)
 	int nr;
 
 	for (nr = 0; nr < NR_MANY; nr++)
-		KUNIT_EXPECT_EQ(test, arrives_at(us, nr, &us->ep[nr % 10 == 9]),
-				KOFI_SRX_QUEUED);
+		KUNIT_EXPECT_EQ(test, arrives_at(us, nr, &us->ep[nr % 10 == 9]), KOFI_SRX_QUEUED);
 	us->outside = true;
 	KUNIT_EXPECT_EQ(test, arrives_at(us, nr, &us->ep[0]), -EAGAIN);
 	kofi_srx_leave(&us->srx, &us->ep[0]);
@@ -313,8 +304,7 @@ static void a_buffer_goes_on_when_an_endpoint_leaves(struct kunit *test)
 	int nr;
 
 	for (nr = 1; nr <= 3; nr++)
-		KUNIT_EXPECT_EQ(test, arrives_at(us, nr, &us->ep[nr == 3]),
-				KOFI_SRX_QUEUED);
+		KUNIT_EXPECT_EQ(test, arrives_at(us, nr, &us->ep[nr == 3]), KOFI_SRX_QUEUED);
 	KUNIT_EXPECT_EQ(test, ut_post_len(us, 1, 300, buffer), 0);
 	KUNIT_EXPECT_EQ(test, ut_trecv(us, 2, 7, 0), 0);
 	us->outside = true;

@@ -107,8 +107,7 @@ void ut_srx_leave(struct ut_srx *us, struct kofi_ep *ep)
 
 void ut_srx_reopen(struct ut_srx *us)
 {
-	WARN_ON(kofi_srx_init(&us->srx, us->srx.ep, &ut_srx_attr,
-			      us->srx.ops));
+	WARN_ON(kofi_srx_init(&us->srx, us->srx.ep, &ut_srx_attr, us->srx.ops));
 }
 
 void ut_srx_close(struct ut_srx *us)
@@ -135,8 +134,7 @@ static void close_srx(void *us)
 	ut_srx_close(us);
 }
 
-static int open_ep(struct ut_srx *us, struct kofi_ep *ep,
-		   const struct ut_srx_how *how)
+static int open_ep(struct ut_srx *us, struct kofi_ep *ep, const struct ut_srx_how *how)
 {
 	u64 flags = FI_TRANSMIT | FI_RECV |
 		    (how->selective ? FI_SELECTIVE_COMPLETION : 0);
@@ -149,8 +147,7 @@ static int open_ep(struct ut_srx *us, struct kofi_ep *ep,
 	ret = kofi_ep_init(ep, info, &limits, us) ? :
 	      kofi_ep_bind(&ep->ep.fid, &us->cq.cq.fid, flags) ? :
 	      kofi_ep_bind(&ep->ep.fid, &us->cntr.cntr.fid, FI_RECV) ? :
-	      kofi_ep_setopt(ep, FI_OPT_CALLBACKS, &callbacks,
-			     sizeof(callbacks));
+	      kofi_ep_setopt(ep, FI_OPT_CALLBACKS, &callbacks, sizeof(callbacks));
 	kofi_conn_set_state(&ep->conn, KOFI_CONN_ENABLED);
 	fi_freeinfo(info);
 	return ret;
@@ -170,8 +167,7 @@ static int open_eps(struct ut_srx *us, const struct ut_srx_how *how)
 	if (ret)
 		return ret;
 	us->ctx.conn.eq = to_kofi_eq(&us->eq->fid);
-	return kofi_ep_setopt(&us->ctx, FI_OPT_CALLBACKS, &callbacks,
-			      sizeof(callbacks));
+	return kofi_ep_setopt(&us->ctx, FI_OPT_CALLBACKS, &callbacks, sizeof(callbacks));
 }
 
 struct ut_srx *ut_srx_open(struct kunit *test, struct ut_srx_how how)
@@ -188,11 +184,9 @@ struct ut_srx *ut_srx_open(struct kunit *test, struct ut_srx_how how)
 	us->shared = how.shared;
 	KUNIT_ASSERT_EQ(test, kofi_eq_open(NULL, NULL, &us->eq, NULL), 0);
 	KUNIT_ASSERT_EQ(test, kofi_cntr_init(&us->cntr, &cntr_attr, NULL), 0);
-	KUNIT_ASSERT_EQ(test, kofi_cq_init(&us->cq, &cq_attr, 100, &cq_ops,
-					   NULL), 0);
+	KUNIT_ASSERT_EQ(test, kofi_cq_init(&us->cq, &cq_attr, 100, &cq_ops, NULL), 0);
 	KUNIT_ASSERT_EQ(test, open_eps(us, &how), 0);
-	KUNIT_ASSERT_EQ(test, kofi_srx_init(&us->srx, how.shared ? &us->ctx :
-					    &us->ep[0], &how.attr,
+	KUNIT_ASSERT_EQ(test, kofi_srx_init(&us->srx, how.shared ? &us->ctx : &us->ep[0], &how.attr,
 					    how.ops ? : &ops), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, close_srx, us), 0);
 	return us;
@@ -279,8 +273,7 @@ int ut_arrive(struct ut_srx *us, int nr, struct kofi_srx_arrival what)
 	if (!what.src_addr)
 		what.src_addr = FI_ADDR_NOTAVAIL;
 	what.source = source_of(what.src_addr);
-	ret = kofi_srx_arrive(&us->srx, &what, us->outside ? NULL : &um->msg,
-			      &rx);
+	ret = kofi_srx_arrive(&us->srx, &what, us->outside ? NULL : &um->msg, &rx);
 	if (ret == KOFI_SRX_MATCHED)
 		um->rx = rx;
 	return ret;
@@ -374,14 +367,12 @@ const char *ut_comp_diff(struct ut_srx *us, const struct ut_comp *want)
 	differs(us, "nr", nr, want->nr);
 	differs(us, "flags", comp.flags, want->flags ? : comp.flags);
 	differs(us, "len", comp.len, want->len);
-	differs(us, "buf", (uintptr_t)comp.buf,
-		(uintptr_t)(want->buf ? : comp.buf));
+	differs(us, "buf", (uintptr_t)comp.buf, (uintptr_t)(want->buf ? : comp.buf));
 	differs(us, "data", comp.data, want->data);
 	differs(us, "tag", comp.tag, want->tag);
 	differs(us, "err", comp.err, want->err);
 	differs(us, "prov_errno", comp.prov_errno, want->err);
 	differs(us, "olen", comp.olen, want->olen);
-	differs(us, "src", comp.src_addr, want->src ? source_of(want->src) :
-						      comp.src_addr);
+	differs(us, "src", comp.src_addr, want->src ? source_of(want->src) : comp.src_addr);
 	return us->text;
 }

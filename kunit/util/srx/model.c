@@ -46,8 +46,7 @@ static void check_resumes(struct model *m)
 			msg->resumed = calls;
 		}
 	}
-	KUNIT_ASSERT_LE_MSG(m->test, calls, due ? 1 : 0, "seed %llu, step %d",
-			    m->seed, m->step);
+	KUNIT_ASSERT_LE_MSG(m->test, calls, due ? 1 : 0, "seed %llu, step %d", m->seed, m->step);
 	m->resumes = m->us->resumes;
 }
 
@@ -185,8 +184,7 @@ static void step_claim(struct model *m)
 			});
 	}
 	run(m);
-	agrees(m, ut_post_len(m->us, nr, len, op),
-	       !recv ? -EAGAIN : msg ? 0 : -EINVAL);
+	agrees(m, ut_post_len(m->us, nr, len, op), !recv ? -EAGAIN : msg ? 0 : -EINVAL);
 }
 
 static void step_cancel(struct model *m)
@@ -317,8 +315,7 @@ static void check(struct model *m)
 	for (i = 0; i < NR_MSGS; i++) {
 		um = &m->us->msg[i];
 		msg = &m->msgs[i];
-		agrees(m, um->msg.queued,
-		       msg->state == MSG_WAITING || msg->state == MSG_CLAIMED);
+		agrees(m, um->msg.queued, msg->state == MSG_WAITING || msg->state == MSG_CLAIMED);
 		agrees(m, !!um->rx, msg->state == MSG_MATCHED);
 		agrees(m, um->discards, msg->discards);
 	}
@@ -364,10 +361,9 @@ static void the_engine_does_what_the_model_says(struct kunit *test)
 
 static void name_of_how(const struct ut_srx_how *how, char *desc)
 {
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s, %s, %s",
-		 how->shared ? "shared" : "own",
-		 how->attr.directed ? "directed" : "any sender",
-		 how->selective ? "selective" : "all reported");
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s, %s, %s", how->shared ? "shared" : "own",
+		 how->attr.directed ? "directed" : "any sender", how->selective ? "selective" :
+		 "all reported");
 }
 
 KUNIT_ARRAY_PARAM(how, hows, name_of_how);

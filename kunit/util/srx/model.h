@@ -132,8 +132,7 @@ static u64 kind_of(const struct recv *recv)
 	return recv->op.xfer.type == FI_OP_TRECV ? FI_TAGGED : FI_MSG;
 }
 
-static bool matches(const struct model *m, const struct recv *recv,
-		    const struct message *msg)
+static bool matches(const struct model *m, const struct recv *recv, const struct message *msg)
 {
 	if (!(msg->what.flags & kind_of(recv)))
 		return false;
@@ -152,8 +151,7 @@ static struct recv *oldest_recv(struct model *m, enum recv_state state,
 
 	for (recv = m->recvs; recv < m->recvs + NR_RECVS; recv++)
 		if (recv->state == state && (!msg || matches(m, recv, msg)) &&
-		    (nr < 0 || nr == recv->nr) &&
-		    (!oldest || recv->seq < oldest->seq))
+		    (nr < 0 || nr == recv->nr) && (!oldest || recv->seq < oldest->seq))
 			oldest = recv;
 	return oldest;
 }

@@ -86,11 +86,9 @@ static void a_buffer_stays_as_long_as_enough_is_left(struct kunit *test)
 	min = 1;
 	KUNIT_EXPECT_EQ(test, kofi_srx_setopt(&us->srx, FI_OPT_MIN_MULTI_RECV,
 					      &min, sizeof(min)), 0);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 300 - leave->left),
-			KOFI_SRX_MATCHED);
+	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 300 - leave->left), KOFI_SRX_MATCHED);
 	ut_deliver(us, 1);
-	gets_part(test, us, 1, 0, 300 - leave->left,
-		  leave->stays ? 0 : FI_MULTI_RECV);
+	gets_part(test, us, 1, 0, 300 - leave->left, leave->stays ? 0 : FI_MULTI_RECV);
 	KUNIT_EXPECT_EQ(test, ut_cancel(us, 1), leave->stays ? 0 : -ENOENT);
 }
 
@@ -107,8 +105,7 @@ static void the_last_to_complete_gives_the_buffer_back(struct kunit *test)
 	ut_deliver(us, 2);
 	gets_part(test, us, 3, 200, 100, 0);
 	ut_gets(test, us, .nr = 1, .flags = UT_RECV, .len = 100);
-	ut_gets(test, us, .nr = 1, .flags = UT_RECV | FI_MULTI_RECV,
-		.len = 100);
+	ut_gets(test, us, .nr = 1, .flags = UT_RECV | FI_MULTI_RECV, .len = 100);
 	KUNIT_EXPECT_TRUE(test, ut_filled(ut_srx_buf(us, 1), 100, 1));
 	KUNIT_EXPECT_TRUE(test, ut_filled(ut_srx_buf(us, 1) + 100, 100, 2));
 }
@@ -121,8 +118,7 @@ static void a_failed_message_gives_the_buffer_back_too(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 90), KOFI_SRX_MATCHED);
 	kofi_rx_fail(us->msg[1].rx, 20, EIO, EIO);
 	us->msg[1].rx = NULL;
-	ut_gets(test, us, .nr = 1, .flags = UT_RECV | FI_MULTI_RECV, .len = 20,
-		.err = EIO);
+	ut_gets(test, us, .nr = 1, .flags = UT_RECV | FI_MULTI_RECV, .len = 20, .err = EIO);
 	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(&us->cntr.cntr), 1);
 }
 
@@ -138,8 +134,7 @@ static void a_message_that_does_not_fit_gives_the_buffer_back(struct kunit *test
 	KUNIT_EXPECT_EQ(test, ut_msg(us, 2, 101), KOFI_SRX_MATCHED);
 	ut_deliver(us, 2);
 	gets_part(test, us, 1, 0, 200, 0);
-	ut_gets(test, us, .nr = 1, .flags = FI_MULTI_RECV,
-		.src = FI_ADDR_NOTAVAIL);
+	ut_gets(test, us, .nr = 1, .flags = FI_MULTI_RECV, .src = FI_ADDR_NOTAVAIL);
 	ut_gets(test, us, .nr = 2, .flags = UT_RECV, .len = 101);
 	KUNIT_EXPECT_EQ(test, fi_cntr_read(&us->cntr.cntr), 2);
 }
@@ -330,10 +325,8 @@ static void a_waiting_message_that_does_not_fit_takes_the_next(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, us->msg[2].starts, 1);
 	ut_deliver(us, 2);
 	ut_deliver(us, 1);
-	ut_gets(test, us, .nr = 2, .flags = UT_RECV | FI_MULTI_RECV,
-		.len = 250);
-	ut_gets(test, us, .nr = 1, .flags = UT_RECV | FI_MULTI_RECV,
-		.len = 100);
+	ut_gets(test, us, .nr = 2, .flags = UT_RECV | FI_MULTI_RECV, .len = 250);
+	ut_gets(test, us, .nr = 1, .flags = UT_RECV | FI_MULTI_RECV, .len = 100);
 }
 
 static void without_a_completion_a_message_waits_outside(struct kunit *test)
@@ -445,12 +438,10 @@ static void receives_behind_the_buffer_go_on_without_it(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ut_cancel(us, 1), 0);
 		break;
 	case WITHDRAW:
-		KUNIT_EXPECT_TRUE(test, kofi_srx_withdraw(&us->srx,
-							  &us->msg[2].msg));
+		KUNIT_EXPECT_TRUE(test, kofi_srx_withdraw(&us->srx, &us->msg[2].msg));
 		break;
 	case DISCARD:
-		KUNIT_EXPECT_EQ(test, ut_peek(us, 5, 7, FI_PEEK | FI_DISCARD),
-				0);
+		KUNIT_EXPECT_EQ(test, ut_peek(us, 5, 7, FI_PEEK | FI_DISCARD), 0);
 		KUNIT_EXPECT_EQ(test, us->msg[2].discards, 1);
 		break;
 	case CLAIM:
@@ -468,8 +459,7 @@ KUNIT_ARRAY_PARAM_DESC(gone, ways, name);
 
 static struct kunit_case srx_multi_cases[] = {
 	KUNIT_CASE(messages_stand_one_behind_the_other),
-	KUNIT_CASE_PARAM(a_buffer_stays_as_long_as_enough_is_left,
-			 leaves_gen_params),
+	KUNIT_CASE_PARAM(a_buffer_stays_as_long_as_enough_is_left, leaves_gen_params),
 	KUNIT_CASE(the_last_to_complete_gives_the_buffer_back),
 	KUNIT_CASE(a_failed_message_gives_the_buffer_back_too),
 	KUNIT_CASE(a_message_that_does_not_fit_gives_the_buffer_back),
@@ -489,8 +479,7 @@ static struct kunit_case srx_multi_cases[] = {
 	KUNIT_CASE(a_cancelled_buffer_resumes_what_waited_for_it),
 	KUNIT_CASE(a_buffer_goes_on_when_a_completion_is_back),
 	KUNIT_CASE(messages_wait_for_receives_behind_the_buffer),
-	KUNIT_CASE_PARAM(receives_behind_the_buffer_go_on_without_it,
-			 gone_gen_params),
+	KUNIT_CASE_PARAM(receives_behind_the_buffer_go_on_without_it, gone_gen_params),
 	{}
 };
 

@@ -209,16 +209,13 @@ static void a_provider_has_all_its_functions(struct kunit *test)
 	struct kofi_srx_ops ops = *us->srx.ops;
 
 	ops.start = NULL;
-	KUNIT_EXPECT_EQ(test, kofi_srx_init(srx, &us->ep[0], &ut_srx_attr,
-					    &ops), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_srx_init(srx, &us->ep[0], &ut_srx_attr, &ops), -EINVAL);
 	ops = *us->srx.ops;
 	ops.discard = NULL;
-	KUNIT_EXPECT_EQ(test, kofi_srx_init(srx, &us->ep[0], &ut_srx_attr,
-					    &ops), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_srx_init(srx, &us->ep[0], &ut_srx_attr, &ops), -EINVAL);
 	ops = *us->srx.ops;
 	ops.resume = NULL;
-	KUNIT_EXPECT_EQ(test, kofi_srx_init(srx, &us->ep[0], &ut_srx_attr,
-					    &ops), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_srx_init(srx, &us->ep[0], &ut_srx_attr, &ops), -EINVAL);
 }
 
 KUNIT_ARRAY_PARAM_DESC(impossible, impossibles, name);
@@ -233,8 +230,7 @@ static struct kunit_case srx_opt_cases[] = {
 	KUNIT_CASE(a_limit_needs_a_queue_and_a_context),
 	KUNIT_CASE(the_least_room_of_a_buffer_is_an_option),
 	KUNIT_CASE(other_options_are_unknown),
-	KUNIT_CASE_PARAM(what_cannot_be_counted_is_refused,
-			 impossible_gen_params),
+	KUNIT_CASE_PARAM(what_cannot_be_counted_is_refused, impossible_gen_params),
 	KUNIT_CASE(a_provider_has_all_its_functions),
 	{}
 };

@@ -173,8 +173,7 @@ static void a_claimed_message_may_be_truncated(struct kunit *test)
 		.xfer.type = FI_OP_TRECV, .xfer.flags = FI_CLAIM,
 	}), 0);
 	ut_deliver(us, 1);
-	ut_gets(test, us, .nr = 1, .len = 60, .data = 51, .tag = 7,
-		.err = FI_ETRUNC, .olen = 40);
+	ut_gets(test, us, .nr = 1, .len = 60, .data = 51, .tag = 7, .err = FI_ETRUNC, .olen = 40);
 }
 
 /* A list that is refused leaves the message where it is */
@@ -199,21 +198,17 @@ static void claims_of_one_context_come_in_order(struct kunit *test)
 	int nr;
 
 	for (nr = 1; nr <= 3; nr++)
-		KUNIT_EXPECT_EQ(test, arrives(us, nr, nr, NULL),
-				KOFI_SRX_QUEUED);
+		KUNIT_EXPECT_EQ(test, arrives(us, nr, nr, NULL), KOFI_SRX_QUEUED);
 	/* The third first */
 	for (nr = 3; nr >= 1; nr--) {
-		KUNIT_EXPECT_EQ(test, ut_peek(us, 8, nr, FI_PEEK | FI_CLAIM),
-				0);
-		ut_gets(test, us, .nr = 8, .len = 100, .data = 50 + nr,
-			.tag = nr);
+		KUNIT_EXPECT_EQ(test, ut_peek(us, 8, nr, FI_PEEK | FI_CLAIM), 0);
+		ut_gets(test, us, .nr = 8, .len = 100, .data = 50 + nr, .tag = nr);
 	}
 	for (nr = 3; nr >= 1; nr--) {
 		KUNIT_EXPECT_EQ(test, ut_peek(us, 8, 0, FI_CLAIM), 0);
 		KUNIT_EXPECT_EQ(test, us->msg[nr].starts, 1);
 		ut_deliver(us, nr);
-		ut_gets(test, us, .nr = 8, .len = 100, .data = 50 + nr,
-			.tag = nr);
+		ut_gets(test, us, .nr = 8, .len = 100, .data = 50 + nr, .tag = nr);
 	}
 }
 
@@ -226,12 +221,10 @@ static void a_claimed_message_may_be_discarded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_PEEK | FI_CLAIM), 0);
 	ut_gets(test, us, .nr = 1, .len = 100, .data = 51, .tag = 7);
 	KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_CLAIM | FI_DISCARD), 0);
-	ut_gets(test, us, .nr = 1, .flags = UT_TRECV, .len = 100, .tag = 7,
-		.src = 3);
+	ut_gets(test, us, .nr = 1, .flags = UT_TRECV, .len = 100, .tag = 7, .src = 3);
 	KUNIT_EXPECT_EQ(test, us->msg[1].discards, 1);
 	KUNIT_EXPECT_EQ(test, fi_cntr_read(&us->cntr.cntr), 0);
-	KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_CLAIM | FI_DISCARD),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_CLAIM | FI_DISCARD), -EINVAL);
 }
 
 static void a_discard_is_reported_if_the_client_asks(struct kunit *test)
@@ -240,16 +233,13 @@ static void a_discard_is_reported_if_the_client_asks(struct kunit *test)
 	int nr;
 
 	for (nr = 1; nr <= 2; nr++) {
-		KUNIT_EXPECT_EQ(test, arrives(us, nr, 7, NULL),
-				KOFI_SRX_QUEUED);
+		KUNIT_EXPECT_EQ(test, arrives(us, nr, 7, NULL), KOFI_SRX_QUEUED);
 		KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_PEEK | FI_CLAIM), 0);
-		ut_gets(test, us, .nr = 1, .len = 100, .data = 50 + nr,
-			.tag = 7);
+		ut_gets(test, us, .nr = 1, .len = 100, .data = 50 + nr, .tag = 7);
 	}
 	KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_CLAIM | FI_DISCARD), 0);
 	ut_gets_nothing(test, us);
-	KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_CLAIM | FI_DISCARD |
-						FI_COMPLETION), 0);
+	KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_CLAIM | FI_DISCARD | FI_COMPLETION), 0);
 	ut_gets(test, us, .nr = 1, .len = 100, .tag = 7);
 	KUNIT_EXPECT_EQ(test, us->msg[1].discards, 1);
 	KUNIT_EXPECT_EQ(test, us->msg[2].discards, 1);
@@ -301,8 +291,7 @@ static void a_claimed_message_can_be_moved(struct kunit *test)
 		ut_gets(test, us, .nr = 1, .len = 100, .data = 50 + i, .tag = 7);
 	}
 	KUNIT_EXPECT_TRUE(test, kofi_srx_move_claimed(&us->srx, &us->msg[1].msg, &us->msg[3].msg));
-	KUNIT_EXPECT_FALSE(test, kofi_srx_move_claimed(&us->srx, &us->msg[1].msg,
-						       &us->msg[4].msg));
+	KUNIT_EXPECT_FALSE(test, kofi_srx_move_claimed(&us->srx, &us->msg[1].msg, &us->msg[4].msg));
 	KUNIT_EXPECT_FALSE(test, kofi_srx_withdraw(&us->srx, &us->msg[1].msg));
 	KUNIT_EXPECT_EQ(test, us->srx.nmsgs, 2);
 	KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_CLAIM), 0);
@@ -343,8 +332,7 @@ static void nothing_is_looked_at_after_the_end(struct kunit *test)
 	kofi_srx_flush(&us->srx, ECANCELED);
 	KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_PEEK), -ESHUTDOWN);
 	KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_CLAIM), -ESHUTDOWN);
-	KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_CLAIM | FI_DISCARD),
-			-ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, ut_peek(us, 1, 7, FI_CLAIM | FI_DISCARD), -ESHUTDOWN);
 	ut_gets_nothing(test, us);
 }
 

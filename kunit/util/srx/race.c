@@ -170,8 +170,7 @@ static int bring(struct race *race, struct ut_srx_msg *um)
 	if (!outside)
 		WRITE_ONCE(*place, GIVEN);
 	for (;;) {
-		ret = kofi_srx_arrive(&race->us->srx, &what,
-				      outside ? NULL : &um->msg, &rx);
+		ret = kofi_srx_arrive(&race->us->srx, &what, outside ? NULL : &um->msg, &rx);
 		race->given += ret >= 0;
 		if (ret == KOFI_SRX_QUEUED)
 			return 0;
@@ -203,8 +202,7 @@ static int provide(void *arg)
 		um = complete_started(race);
 		if (um)
 			ret = bring(race, um);
-		else if (!wait_event_timeout(race->wait,
-					     xchg(&race->wake, false),
+		else if (!wait_event_timeout(race->wait, xchg(&race->wake, false),
 					     msecs_to_jiffies(UT_PATIENCE_MS)))
 			race->late = true;
 		if (race->late)

@@ -172,8 +172,7 @@ static void a_longer_message_is_truncated(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ut_msg(us, 9, fit->len), KOFI_SRX_QUEUED);
 	KUNIT_EXPECT_EQ(test, ut_recv(us, 1, fit->room), 0);
 	if (!fit->waits)
-		KUNIT_EXPECT_EQ(test, ut_msg(us, 9, fit->len),
-				KOFI_SRX_MATCHED);
+		KUNIT_EXPECT_EQ(test, ut_msg(us, 9, fit->len), KOFI_SRX_MATCHED);
 	KUNIT_ASSERT_NOT_NULL(test, us->msg[9].rx);
 	KUNIT_EXPECT_EQ(test, kofi_rx_len(us->msg[9].rx), len);
 	ut_deliver(us, 9);
@@ -436,8 +435,7 @@ static void a_claim_without_context_is_refused(struct kunit *test)
 {
 	struct ut_srx *us = ut_srx(test);
 
-	KUNIT_EXPECT_EQ(test, ut_peek(us, UT_NO_CONTEXT, 1, FI_PEEK | FI_CLAIM),
-			-EINVAL);
+	KUNIT_EXPECT_EQ(test, ut_peek(us, UT_NO_CONTEXT, 1, FI_PEEK | FI_CLAIM), -EINVAL);
 	KUNIT_EXPECT_EQ(test, ut_peek(us, UT_NO_CONTEXT, 1, FI_CLAIM), -EINVAL);
 	ut_gets_nothing(test, us);
 }

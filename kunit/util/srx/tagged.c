@@ -8,8 +8,7 @@
 #define NR_MANY		1000
 
 /* Receive @nr of @src with @tag and bits to ignore */
-static ssize_t directed(struct ut_srx *us, int nr, u64 tag, u64 ignore,
-			fi_addr_t src)
+static ssize_t directed(struct ut_srx *us, int nr, u64 tag, u64 ignore, fi_addr_t src)
 {
 	return ut_post(us, nr, (struct fi_tagged_xfer) {
 		.xfer.type	= FI_OP_TRECV,
@@ -76,8 +75,7 @@ static void a_message_finds_what_matches(struct kunit *test)
 	struct ut_srx *us = one_bucket(test);
 	const struct pair *pair = test->param_value;
 
-	KUNIT_EXPECT_EQ(test, directed(us, 1, pair->tag, pair->ignore,
-				       pair->src), 0);
+	KUNIT_EXPECT_EQ(test, directed(us, 1, pair->tag, pair->ignore, pair->src), 0);
 	KUNIT_ASSERT_EQ(test, from(us, 9, pair->msg_tag, pair->msg_src),
 			pair->matches ? KOFI_SRX_MATCHED : KOFI_SRX_QUEUED);
 	if (!pair->matches)
@@ -92,10 +90,8 @@ static void a_receive_finds_what_matches(struct kunit *test)
 	struct ut_srx *us = one_bucket(test);
 	const struct pair *pair = test->param_value;
 
-	KUNIT_EXPECT_EQ(test, from(us, 9, pair->msg_tag, pair->msg_src),
-			KOFI_SRX_QUEUED);
-	KUNIT_EXPECT_EQ(test, directed(us, 1, pair->tag, pair->ignore,
-				       pair->src), 0);
+	KUNIT_EXPECT_EQ(test, from(us, 9, pair->msg_tag, pair->msg_src), KOFI_SRX_QUEUED);
+	KUNIT_EXPECT_EQ(test, directed(us, 1, pair->tag, pair->ignore, pair->src), 0);
 	KUNIT_ASSERT_EQ(test, us->msg[9].starts, pair->matches);
 	if (!pair->matches)
 		return;
@@ -136,8 +132,7 @@ static void the_oldest_receive_takes_the_message(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, post_kind(us, 3, first), 0);
 		KUNIT_EXPECT_EQ(test, post_kind(us, 4, second), 0);
 		for (int nr = 1; nr <= 4; nr++) {
-			KUNIT_EXPECT_EQ_MSG(test, from(us, nr, 7, 1),
-					    KOFI_SRX_MATCHED, "%s",
+			KUNIT_EXPECT_EQ_MSG(test, from(us, nr, 7, 1), KOFI_SRX_MATCHED, "%s",
 					    second->name);
 			ut_deliver(us, nr);
 			ut_gets(test, us, .nr = nr, .len = 10, .tag = 7);
@@ -277,16 +272,13 @@ static void the_rest_of_a_ring_stays_in_order(struct kunit *test)
 		for (nr = 0; nr < 4; nr++) {
 			if (nr == gone)
 				continue;
-			KUNIT_EXPECT_EQ(test, ut_tmsg(us, nr, 7, 10),
-					KOFI_SRX_MATCHED);
+			KUNIT_EXPECT_EQ(test, ut_tmsg(us, nr, 7, 10), KOFI_SRX_MATCHED);
 			ut_deliver(us, nr);
 			ut_gets(test, us, .nr = nr, .len = 10, .tag = 7);
 		}
 		for (nr = 0; nr < 4; nr++)
-			KUNIT_EXPECT_EQ(test, ut_tmsg(us, nr, 7, 10),
-					KOFI_SRX_QUEUED);
-		KUNIT_EXPECT_TRUE(test, kofi_srx_withdraw(&us->srx,
-							  &us->msg[gone].msg));
+			KUNIT_EXPECT_EQ(test, ut_tmsg(us, nr, 7, 10), KOFI_SRX_QUEUED);
+		KUNIT_EXPECT_TRUE(test, kofi_srx_withdraw(&us->srx, &us->msg[gone].msg));
 		for (nr = 0; nr < 4; nr++) {
 			if (nr == gone)
 				continue;
@@ -308,13 +300,11 @@ static void many_receives_cost_no_more(struct kunit *test)
 	int i;
 
 	for (i = 0; i < NR_MANY; i++)
-		KUNIT_ASSERT_EQ(test, directed(us, 0, i % 2 ? i : 0, 0,
-					       i % 3 ? FI_ADDR_UNSPEC : i + 1),
-				0);
+		KUNIT_ASSERT_EQ(test, directed(us, 0, i % 2 ? i : 0, 0, i % 3 ? FI_ADDR_UNSPEC : i +
+					       1), 0);
 	before = us->srx.compared;
 	for (i = 1; i < NR_MANY; i += 10) {
-		KUNIT_ASSERT_EQ(test, from(us, 0, i % 2 ? i : 0, i + 1),
-				KOFI_SRX_MATCHED);
+		KUNIT_ASSERT_EQ(test, from(us, 0, i % 2 ? i : 0, i + 1), KOFI_SRX_MATCHED);
 		ut_deliver(us, 0);
 	}
 	KUNIT_EXPECT_LT(test, us->srx.compared - before, NR_MANY);
