@@ -260,6 +260,8 @@ int vt_wait(struct vt_cq *cq, struct vt_comp *comp);
 struct vt_comp vt_done(struct kunit *test, struct vt_cq *cq, void *context);
 /* The next completion, which must be an error */
 struct vt_comp vt_failed(struct kunit *test, struct vt_cq *cq);
+/* And of this operation, with this code */
+struct vt_comp vt_failed_with(struct kunit *test, struct vt_cq *cq, void *context, int err);
 void vt_none(struct kunit *test, struct vt_cq *cq);
 void *vt_buf(struct kunit *test, size_t len);
 void vt_fill(void *buf, size_t len, u8 seed);

@@ -151,6 +151,16 @@ struct vt_comp vt_failed(struct kunit *test, struct vt_cq *cq)
 }
 EXPORT_SYMBOL_GPL(vt_failed);
 
+struct vt_comp vt_failed_with(struct kunit *test, struct vt_cq *cq, void *context, int err)
+{
+	struct vt_comp comp = vt_failed(test, cq);
+
+	KUNIT_EXPECT_EQ(test, comp.err, err);
+	KUNIT_EXPECT_PTR_EQ(test, comp.context, context);
+	return comp;
+}
+EXPORT_SYMBOL_GPL(vt_failed_with);
+
 void vt_none(struct kunit *test, struct vt_cq *cq)
 {
 	struct fi_cq_tagged_entry entry;

@@ -12,6 +12,7 @@
 #define _KUNIT_PATIENCE_H
 
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/errno.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -43,6 +44,19 @@ static inline bool vt_completed(struct completion *done)
 {
 	return wait_for_completion_timeout(done, msecs_to_jiffies(VT_PATIENCE_MS));
 }
+
+/*
+ * Waits until a condition is true that wakes nobody, VT_PATIENCE_MS at least; false: it does
+ * not become true
+ */
+#define vt_until(cond)							\
+({									\
+	int __left = VT_PATIENCE_MS;					\
+									\
+	while (!(cond) && --__left)					\
+		usleep_range(1000, 2000);				\
+	__left > 0;							\
+})
 
 static inline ssize_t vt_cq_sread(struct fid_cq *cq, void *buf, size_t count,
 				  const void *cond)
