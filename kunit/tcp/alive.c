@@ -5,12 +5,10 @@
  * A peer goes when all that comes to its socket is dropped: nothing is answered.
  */
 #include <linux/delay.h>
-#include <linux/fs.h>
 #include <linux/jiffies.h>
 #include <net/sock.h>
-#include "../lib/file.h"
 #include "../lib/log.h"
-#include "tcp.h"
+#include "rdm.h"
 
 #define PARAM		"/sys/module/kofi_tcp/parameters/"
 #define PEER_S		5
@@ -18,17 +16,6 @@
 #define CONVERSE_S	4	/* eight looks at the peer */
 #define SLACK_S		3	/* other guests share the processors */
 #define LEN		SZ_64K
-
-static void set_param(const char *path, const char *value)
-{
-	struct file *file = vt_file_open(path, O_WRONLY);
-	loff_t pos = 0;
-
-	if (IS_ERR(file))
-		return;
-	kernel_write(file, value, strlen(value), &pos);
-	filp_close(file, NULL);
-}
 
 /* A value out of range changes nothing, and the log has the range */
 static void a_parameter_out_of_range_is_refused(struct kunit *test)
@@ -56,30 +43,19 @@ static void a_parameter_out_of_range_is_refused(struct kunit *test)
 			0);
 }
 
-static void restore(void *unused)
-{
-	set_param(PARAM "peer_timeout", "10");
-	set_param(PARAM "window_timeout", "60");
-	set_param(PARAM "message_timeout", "60");
-	set_param(PARAM "message_rate", "16");
-	set_param(PARAM "rts_timeout", "300");
-}
-
 static int alive_init(struct kunit *test)
 {
-	set_param(PARAM "peer_timeout", __stringify(PEER_S));
-	set_param(PARAM "window_timeout", __stringify(WINDOW_S));
-	return kunit_add_action_or_reset(test, restore, NULL) ? : bed_init(test);
+	rdm_param(test, "peer_timeout", __stringify(PEER_S));
+	rdm_param(test, "window_timeout", __stringify(WINDOW_S));
+	return bed_init(test);
 }
 
 static void expect_gone(struct kunit *test, struct vt_end *end,
 			unsigned long since, unsigned int seconds)
 {
-	union vt_event event;
-
-	vt_event(test, end->eq, FI_SHUTDOWN, &event);
+	vt_event(test, end->eq, FI_SHUTDOWN, NULL);
 	KUNIT_EXPECT_LE(test, jiffies - since, (seconds + SLACK_S) * HZ);
-	KUNIT_EXPECT_EQ(test, fi_send(end->ep, &event, 1, NULL, 0, NULL), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_inject(end->ep, NULL, 0, 0), -ESHUTDOWN);
 }
 
 /* Until no more is taken; returns how many */
@@ -168,20 +144,14 @@ static void a_peer_that_dies_before_it_acknowledges_fails_the_operation(struct k
 {
 	u8 *out = vt_buf(test, LEN);
 	const struct kvec kvec = { out, LEN };
-	const struct fi_msg msg = {
-		.msg_iov	= &kvec,
-		.iov_count	= 1,
-		.context	= vt_ctx(1),
-	};
+	const struct fi_msg msg = { .msg_iov = &kvec, .iov_count = 1, .context = vt_ctx(1) };
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
 	unsigned long since = jiffies;
-	struct vt_comp comp;
 
 	peer_dies(test, sock);
 	KUNIT_ASSERT_EQ(test, fi_sendmsg(end.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE), 0);
-	comp = vt_failed(test, end.tx);
-	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, end.tx).err, ECANCELED);
 	vt_none(test, end.tx);
 	expect_gone(test, &end, since, PEER_S);
 }
@@ -193,7 +163,7 @@ static void converse(struct kunit *test, struct vt_end *end, struct socket *sock
 	u8 msg[PEER_BASE + 1] = {}, in[PEER_BASE + 1], *buf = vt_buf(test, 2);
 	unsigned long until = jiffies + seconds * HZ;
 
-	peer_hdr(msg, 0, 0, NULL, NULL, 0, 1);
+	peer_op(msg, 0, 0, 1);
 	while (time_before(jiffies, until)) {
 		vt_recv(test, end, buf, 1, vt_ctx(1));
 		KUNIT_ASSERT_EQ(test, fi_inject(end->ep, buf + 1, 1, 0), 0);
@@ -245,7 +215,7 @@ static void a_peer_that_takes_nothing_is_not_gone(struct kunit *test)
 	struct socket *sock;
 	unsigned long i, n;
 
-	set_param(PARAM "window_timeout", "60");
+	rdm_param(test, "window_timeout", "60");
 	sock = peer_join(test, &end);
 	vt_fill(out, LEN, 3);
 	n = fill_window(test, &end, out);
@@ -295,17 +265,15 @@ static void a_message_that_does_not_go_on_is_given_up(struct kunit *test)
 	struct vt_end end = {};
 	struct socket *sock;
 	unsigned long since;
-	struct vt_comp comp;
 
-	set_param(PARAM "message_timeout", __stringify(PEER_S));
+	rdm_param(test, "message_timeout", __stringify(PEER_S));
 	sock = peer_join(test, &end);
 	vt_recv(test, &end, in, LEN, vt_ctx(1));
 	since = jiffies;
-	peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN));
+	peer_send(test, sock, msg, peer_op(msg, 0, 0, LEN));
 	/* That so little comes now and then makes no difference */
 	send_slowly(test, sock, in, 1, 2 * (PEER_S + SLACK_S));
-	comp = vt_failed(test, end.rx);
-	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, end.rx).err, ECANCELED);
 	expect_gone(test, &end, since, 2 * PEER_S);
 }
 
@@ -319,12 +287,12 @@ static void a_message_that_never_ends_is_given_up(struct kunit *test)
 	struct socket *sock;
 	unsigned long since;
 
-	set_param(PARAM "message_timeout", __stringify(PEER_S));
-	set_param(PARAM "message_rate", "64");
+	rdm_param(test, "message_timeout", __stringify(PEER_S));
+	rdm_param(test, "message_rate", "64");
 	sock = peer_join(test, &end);
 	vt_recv(test, &end, in, pieces * piece, vt_ctx(1));
 	since = jiffies;
-	peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, SZ_1G));
+	peer_send(test, sock, msg, peer_op(msg, 0, 0, SZ_1G));
 	KUNIT_EXPECT_LT(test, send_slowly(test, sock, vt_buf(test, piece), piece, pieces), pieces);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, end.rx).err, ECANCELED);
 	expect_gone(test, &end, since, 4 * PEER_S);
@@ -340,12 +308,12 @@ static void a_receive_does_not_wait_for_what_is_dropped(struct kunit *test)
 
 	sock = peer_join(test, &end);
 	vt_recv(test, &end, in, 100, vt_ctx(1));
-	peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN));
+	peer_send(test, sock, msg, peer_op(msg, 0, 0, LEN));
 	peer_send(test, sock, rest, 101);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, end.rx).err, FI_ETRUNC);
 	peer_send(test, sock, rest, LEN - 101);
 	vt_recv(test, &end, in, 1, vt_ctx(2));
-	peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, 0));
+	peer_send_msg(test, sock, 0, 0);
 	vt_done(test, end.rx, vt_ctx(2));
 }
 
@@ -357,10 +325,10 @@ static void a_header_that_does_not_go_on_is_given_up(struct kunit *test)
 	struct socket *sock;
 	unsigned long since;
 
-	set_param(PARAM "message_timeout", __stringify(PEER_S));
+	rdm_param(test, "message_timeout", __stringify(PEER_S));
 	sock = peer_join(test, &end);
 	since = jiffies;
-	peer_hdr(msg, 0, 0, NULL, NULL, 0, 0);
+	peer_op(msg, 0, 0, 0);
 	peer_send(test, sock, msg, PEER_BASE / 2);
 	expect_gone(test, &end, since, PEER_S);
 	KUNIT_EXPECT_GE(test, jiffies - since, PEER_S * HZ);
@@ -374,14 +342,14 @@ static void a_message_may_come_slowly(struct kunit *test)
 	struct vt_end end = {};
 	struct socket *sock;
 
-	set_param(PARAM "message_timeout", __stringify(PEER_S));
+	rdm_param(test, "message_timeout", __stringify(PEER_S));
 	sock = peer_join(test, &end);
 	vt_recv(test, &end, in, pieces * piece, vt_ctx(1));
-	peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, pieces * piece));
+	peer_send(test, sock, msg, peer_op(msg, 0, 0, pieces * piece));
 	KUNIT_EXPECT_EQ(test, send_slowly(test, sock, vt_buf(test, piece), piece, pieces), pieces);
 	vt_done(test, end.rx, vt_ctx(1));
 	/* A message that waits for its receive is not late, however long that takes */
-	peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, 0));
+	peer_send_msg(test, sock, 0, 0);
 	vt_no_event_for(test, end.eq, 2 * PEER_S * 1000);
 	vt_recv(test, &end, in, 1, vt_ctx(2));
 	vt_done(test, end.rx, vt_ctx(2));
@@ -417,13 +385,13 @@ static void expect_unanswered(struct kunit *test, u64 write)
 	unsigned long since;
 	int i, sent;
 
-	set_param(PARAM "rts_timeout", __stringify(PEER_S));
+	rdm_param(test, "rts_timeout", __stringify(PEER_S));
 	sock = peer_join(test, &end);
 	for (i = 0; i < pieces; i++)
 		vt_recv(test, &end, buf + i, 1, vt_ctx(2));
 	since = jiffies;
 	ask(test, &end, write, buf + pieces, 8, vt_ctx(1));
-	peer_hdr(msg, 0, 0, NULL, NULL, 0, 1);
+	peer_op(msg, 0, 0, 1);
 	sent = send_slowly(test, sock, msg, sizeof(msg), pieces);
 	KUNIT_EXPECT_LT(test, sent, pieces);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, end.tx).err, ECANCELED);
@@ -450,7 +418,7 @@ static void answers_may_come_slowly(struct kunit *test)
 	struct socket *sock;
 	int i;
 
-	set_param(PARAM "rts_timeout", __stringify(PEER_S));
+	rdm_param(test, "rts_timeout", __stringify(PEER_S));
 	sock = peer_join(test, &end);
 	for (i = 0; i < 3; i++) {
 		ask(test, &end, 0, in, len, vt_ctx(1));
@@ -458,15 +426,13 @@ static void answers_may_come_slowly(struct kunit *test)
 	}
 	for (i = 0; i < 3; i++) {
 		vt_no_event_for(test, end.eq, (PEER_S - 1) * MSEC_PER_SEC);
-		peer_send(test, sock, msg, peer_hdr(msg, 3, 0, NULL, NULL, 0, len) + len);
+		peer_send(test, sock, msg, peer_op(msg, 3, 0, len) + len);
 		vt_done(test, end.tx, vt_ctx(1));
 	}
 	ask(test, &end, FI_DELIVERY_COMPLETE, in, len, vt_ctx(2));
 	peer_recv(test, sock, req, PEER_BASE + PEER_RMA + len);
 	vt_no_event_for(test, end.eq, (PEER_S - 1) * MSEC_PER_SEC);
-	peer_hdr(msg, 0, 0, NULL, NULL, 0, 0);
-	msg[4] = 2;
-	peer_send(test, sock, msg, PEER_BASE);
+	peer_send_ack(test, sock);
 	vt_done(test, end.tx, vt_ctx(2));
 	/* Nothing is owed any more */
 	vt_no_event_for(test, end.eq, 2 * PEER_S * MSEC_PER_SEC);
@@ -480,7 +446,7 @@ static void a_message_is_acknowledged_at_any_time(struct kunit *test)
 	const struct kvec kvec = { out, 8 };
 	const struct fi_msg msg = { .msg_iov = &kvec, .iov_count = 1, .context = vt_ctx(1) };
 
-	set_param(PARAM "rts_timeout", __stringify(PEER_S));
+	rdm_param(test, "rts_timeout", __stringify(PEER_S));
 	pair.b.rx = vt_cq(test, &vt_default_kind, 1024);
 	vt_join(test, &pair, &vt_default_kind);
 	KUNIT_ASSERT_EQ(test, fi_sendmsg(pair.a.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE), 0);
@@ -493,17 +459,15 @@ static void a_message_is_acknowledged_at_any_time(struct kunit *test)
 /* So does a write with remote CQ data, for its completion at the peer */
 static void a_write_with_data_is_acknowledged_at_any_time(struct kunit *test)
 {
-	u8 *out = vt_buf(test, LEN), msg[PEER_BASE] = {};
+	u8 *out = vt_buf(test, LEN);
 	struct vt_end end = {};
 	struct socket *sock;
 
-	set_param(PARAM "rts_timeout", __stringify(PEER_S));
+	rdm_param(test, "rts_timeout", __stringify(PEER_S));
 	sock = peer_join(test, &end);
 	ask(test, &end, FI_DELIVERY_COMPLETE | FI_REMOTE_CQ_DATA, out, 8, vt_ctx(1));
 	vt_no_event_for(test, end.eq, 3 * PEER_S * MSEC_PER_SEC);
-	peer_hdr(msg, 0, 0, NULL, NULL, 0, 0);
-	msg[4] = 2;
-	peer_send(test, sock, msg, PEER_BASE);
+	peer_send_ack(test, sock);
 	vt_done(test, end.tx, vt_ctx(1));
 }
 

@@ -80,12 +80,10 @@ static long held(struct kunit *test, const char *path, const char *what, long *l
 static void wait_held(struct kunit *test, const char *path, const char *what, long want,
 		      long want_limit)
 {
-	unsigned long until = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
-	long limit, value;
+	long limit;
 
-	while ((value = held(test, path, what, &limit)) != want && time_before(jiffies, until))
-		schedule_timeout_uninterruptible(1);
-	KUNIT_EXPECT_EQ(test, value, want);
+	KUNIT_EXPECT_TRUE_MSG(test, vt_until(held(test, path, what, &limit) == want),
+			      "%s: not %ld", what, want);
 	KUNIT_EXPECT_EQ(test, limit, want_limit);
 }
 
@@ -111,9 +109,8 @@ static long flood(struct kunit *test, struct socket *sock, const u8 *buf, size_t
 /* The next one waits for a place, and the oldest gives it up after a second */
 static void connections_that_ask_nothing_have_so_many_places(struct kunit *test)
 {
-	struct socket *silent[GREETINGS], *sock;
+	struct socket *silent[GREETINGS];
 	unsigned long since = jiffies, asked;
-	u8 buf[PEER_CM];
 	int i;
 
 	/* All are of one address */
@@ -122,8 +119,7 @@ static void connections_that_ask_nothing_have_so_many_places(struct kunit *test)
 		silent[i] = peer_connect(test);
 	wait_held(test, DIR "listeners", "greetings", GREETINGS, GREETINGS);
 	asked = jiffies;
-	sock = peer_connect(test);
-	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
+	peer_ask(test);
 	vt_connreq(test, NULL);
 	KUNIT_EXPECT_GE(test, jiffies - since, PRESSED_S * HZ);
 	/* The many connections before it may have taken longer */
@@ -135,20 +131,15 @@ static void connections_that_ask_nothing_have_so_many_places(struct kunit *test)
 
 static void requests_have_the_places_of_the_event_queue(struct kunit *test)
 {
-	u8 buf[PEER_CM], want[PEER_CM];
 	struct socket *sock;
 	int i;
 
 	vt_listen(test, vt_eq(test, 2));
 	for (i = 0; i < 3; i++) {
-		sock = peer_connect(test);
-		peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
+		sock = peer_ask(test);
 		wait_held(test, DIR "listeners", "unread", min(i + 1, 2), 2);
 	}
-	peer_cm(want, 6, NULL, 0);
-	peer_recv(test, sock, buf, PEER_CM);
-	KUNIT_EXPECT_MEMEQ(test, buf, want, PEER_CM);
-	peer_hung_up(test, sock);
+	peer_rejected(test, sock);
 	vt_connreq(test, NULL);
 	vt_connreq(test, NULL);
 	vt_no_event(test, vt_of(test)->eq);
@@ -159,30 +150,23 @@ static void requests_have_the_places_of_the_event_queue(struct kunit *test)
 /* A client that reads requests and answers none */
 static void requests_that_are_not_answered_are_so_many(struct kunit *test)
 {
-	u8 buf[PEER_CM], want[PEER_CM];
 	struct fi_info *info = NULL;
 	struct socket *sock;
 	struct vt_end end = {};
 	int i;
 
 	for (i = 0; i < REQUESTS; i++) {
-		sock = peer_connect(test);
-		peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
+		sock = peer_ask(test);
 		info = vt_connreq(test, NULL);
 	}
 	wait_held(test, DIR "listeners", "requests", REQUESTS, REQUESTS);
-	sock = peer_connect(test);
-	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
-	peer_cm(want, 6, NULL, 0);
-	peer_recv(test, sock, buf, PEER_CM);
-	KUNIT_EXPECT_MEMEQ(test, buf, want, PEER_CM);
-	peer_hung_up(test, sock);
+	sock = peer_ask(test);
+	peer_rejected(test, sock);
 	vt_no_event(test, vt_of(test)->eq);
 	/* A response makes room for the next one */
 	vt_end_open(test, &end, info, &vt_default_kind);
 	wait_held(test, DIR "listeners", "requests", REQUESTS - 1, REQUESTS);
-	sock = peer_connect(test);
-	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
+	sock = peer_ask(test);
 	vt_connreq(test, NULL);
 	wait_held(test, DIR "listeners", "requests", REQUESTS, REQUESTS);
 }
@@ -191,14 +175,13 @@ static void requests_that_are_not_answered_are_so_many(struct kunit *test)
 static void a_peer_that_is_not_accepted_sends_so_much(struct kunit *test)
 {
 	u8 buf[PEER_CM], *msg = vt_buf(test, PEER_BASE + LEN), *in = vt_buf(test, LEN);
-	struct socket *sock = peer_connect(test);
+	struct socket *sock = peer_ask(test);
 	struct vt_end end = {};
 	struct fi_info *info;
 	long limit, sent;
 
-	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
 	info = vt_connreq(test, NULL);
-	peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN);
+	peer_op(msg, 0, 0, LEN);
 	vt_fill(msg + PEER_BASE, LEN, 4);
 	sent = flood(test, sock, msg, PEER_BASE + LEN);
 	KUNIT_EXPECT_LE(test, held(test, DIR "listeners", "rx", &limit), EARLY + PIECE);
@@ -226,7 +209,7 @@ static void messages_without_receives_wait_in_the_socket(struct kunit *test)
 	struct socket *sock = peer_join(test, &end);
 	long limit, sent, value;
 
-	peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN);
+	peer_op(msg, 0, 0, LEN);
 	sent = flood(test, sock, msg, PEER_BASE + LEN);
 	value = held(test, DIR "connections", "rx", &limit);
 	kunit_info(test, "%ld bytes sent, %ld of %ld held\n", sent, value, limit);
@@ -255,12 +238,7 @@ static void a_header_that_is_not_all_there_holds_its_bytes(struct kunit *test)
 
 static struct fi_rma_iov region(struct kunit *test, u8 *buf)
 {
-	struct fid_mr *mr;
-
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN, FI_REMOTE_READ |
-					FI_REMOTE_WRITE, 0, KEY, 0, &mr, NULL), 0);
-	vt_adopt(test, &mr->fid);
-	return (struct fi_rma_iov) { .len = LEN, .key = KEY };
+	return peer_target(peer_region(test, buf, LEN, FI_REMOTE_READ | FI_REMOTE_WRITE, KEY), LEN);
 }
 
 /* It asks for more than the socket takes, and reads nothing */
@@ -312,14 +290,10 @@ static void regions_that_are_alike_share_a_line(struct kunit *test)
 {
 	char *text = vt_buf(test, TEXT), *at;
 	u8 *buf = vt_buf(test, LEN);
-	struct fid_mr *mr;
 	int i;
 
-	for (i = 0; i < REGIONS; i++) {
-		KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN - (i == 0),
-						FI_REMOTE_READ, 0, i, 0, &mr, NULL), 0);
-		vt_adopt(test, &mr->fid);
-	}
+	for (i = 0; i < REGIONS; i++)
+		peer_region(test, buf, LEN - (i == 0), FI_REMOTE_READ, i);
 	read_file(test, OBJECTS, text, TEXT);
 	at = strstr(text, "memory region, provider tcp");
 	KUNIT_ASSERT_NOT_NULL(test, at);

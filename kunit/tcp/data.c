@@ -28,21 +28,12 @@ static void expect_ack(struct kunit *test, struct socket *sock, u8 id)
 {
 	u8 want[PEER_BASE];
 
-	peer_hdr(want, 0, 0, NULL, NULL, 0, 0);
-	want[4] = 2;
-	expect(test, sock, want, id, PEER_BASE);
+	expect(test, sock, want, id, peer_op(want, 0, 2, 0));
 }
 
 static struct fi_rma_iov region(struct kunit *test, u8 *buf, size_t len)
 {
-	struct fid_mr *mr;
-
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, len, FI_REMOTE_READ |
-					FI_REMOTE_WRITE, 0, 5, 0, &mr, NULL), 0);
-	vt_adopt(test, &mr->fid);
-	return (struct fi_rma_iov) {
-		.addr = fi_mr_addr(mr), .len = len, .key = fi_mr_key(mr),
-	};
+	return peer_target(peer_region(test, buf, len, FI_REMOTE_READ | FI_REMOTE_WRITE, 5), len);
 }
 
 static void send_split(struct kunit *test, struct socket *sock, const u8 *msg,
@@ -138,7 +129,7 @@ static void a_read_is_answered_however_it_is_split(struct kunit *test)
 
 	vt_fill(target, LEN, 8);
 	len = peer_hdr(msg, 2, 0, NULL, &all, 1, 0);
-	response = peer_hdr(want, 3, 0, NULL, NULL, 0, LEN);
+	response = peer_op(want, 3, 0, LEN);
 	vt_fill(want + response, LEN, 8);
 	for (split = 1; split < len; split++) {
 		send_split(test, sock, msg, len, split);
@@ -158,12 +149,10 @@ static void a_response_comes_however_it_is_split(struct kunit *test)
 	struct socket *sock = peer_join(test, &end);
 	size_t len, split;
 
-	len = peer_hdr(buf, 3, 0, NULL, NULL, 0, LEN);
+	len = peer_op(buf, 3, 0, LEN);
 	vt_fill(buf + len, LEN, 3);
 	len += LEN;
-	peer_hdr(buf + len, 0, 0, NULL, NULL, 0, 0);
-	buf[len + 4] = 2;
-	len += PEER_BASE;
+	len += peer_op(buf + len, 0, 2, 0);
 	for (split = 1; split < len; split++) {
 		u8 asked[2 * PEER_BASE + PEER_RMA];
 
@@ -180,15 +169,12 @@ static void a_response_comes_however_it_is_split(struct kunit *test)
 
 static void a_message_waits_for_its_receive(struct kunit *test)
 {
-	u8 *in = vt_buf(test, LEN), msg[PEER_BASE + LEN];
+	u8 *in = vt_buf(test, LEN);
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
-	size_t len;
 
-	len = peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN);
-	vt_fill(msg + len, LEN, 1);
-	peer_send(test, sock, msg, len + LEN);
-	peer_send(test, sock, msg, len + LEN);
+	peer_send_msg(test, sock, LEN, 1);
+	peer_send_msg(test, sock, LEN, 1);
 	vt_none(test, end.rx);
 	vt_recv(test, &end, in, LEN, vt_ctx(1));
 	vt_done(test, end.rx, vt_ctx(1));
@@ -202,7 +188,6 @@ static void a_message_that_is_too_long_is_cut(struct kunit *test)
 	u8 *in = vt_buf(test, LEN), msg[PEER_BASE + 2 * LEN];
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
-	struct vt_comp comp;
 	size_t len;
 
 	len = peer_hdr(msg, 0, 4, NULL, NULL, 0, 2 * LEN);
@@ -210,14 +195,10 @@ static void a_message_that_is_too_long_is_cut(struct kunit *test)
 	vt_recv(test, &end, in, LEN, vt_ctx(1));
 	vt_recv(test, &end, in, LEN, vt_ctx(2));
 	peer_send(test, sock, msg, len + 2 * LEN);
-	comp = vt_failed(test, end.rx);
-	KUNIT_EXPECT_EQ(test, comp.err, FI_ETRUNC);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	vt_failed_with(test, end.rx, vt_ctx(1), FI_ETRUNC);
 	/* The connection goes on */
 	expect_ack(test, sock, 0);
-	len = peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN);
-	vt_fill(msg + len, LEN, 2);
-	peer_send(test, sock, msg, len + LEN);
+	peer_send_msg(test, sock, LEN, 2);
 	vt_done(test, end.rx, vt_ctx(2));
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, LEN, 2));
 }
@@ -234,7 +215,7 @@ static void a_message_may_be_of_any_length(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
 		sock = peer_join(test, &end[i]);
 		vt_recv(test, &end[i], in, LEN, vt_ctx(1));
-		peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, lens[i]));
+		peer_send(test, sock, msg, peer_op(msg, 0, 0, lens[i]));
 		peer_send(test, sock, piece, PIECE);
 		vt_no_event_for(test, end[i].eq, 100);
 		/* The receive is full, and waits for no more of it */
@@ -270,9 +251,7 @@ static struct fi_rma_iov long_region(struct kunit *test, u64 len)
 		bvec_set_page(&list[i], pages, PAGE_SIZE << ORDER, 0);
 	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, 0, &mr), 0);
 	vt_adopt(test, &mr->fid);
-	return (struct fi_rma_iov) {
-		.addr = fi_mr_addr(mr), .len = len, .key = fi_mr_key(mr),
-	};
+	return peer_target(mr, len);
 }
 
 static void a_write_may_be_longer_than_two_gigabytes(struct kunit *test)
@@ -287,51 +266,51 @@ static void a_write_may_be_longer_than_two_gigabytes(struct kunit *test)
 	vt_no_event_for(test, end.eq, 100);
 }
 
+/* A message whose bytes vt_fill() makes of 4 */
+static void expect_msg(struct kunit *test, struct socket *sock, u16 flags, const u64 *data, u8 id)
+{
+	u8 want[PEER_BASE + 8 + LEN];
+	size_t len = peer_hdr(want, 0, flags, data, NULL, 0, LEN);
+
+	vt_fill(want + len, LEN, 4);
+	expect(test, sock, want, id, len + LEN);
+}
+
 static void what_is_sent_is_what_libfabric_sends(struct kunit *test)
 {
-	u8 *out = vt_buf(test, LEN), want[PEER_BASE + 8 + LEN];
+	u8 *out = vt_buf(test, LEN), want[PEER_BASE];
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
-	size_t len;
 
 	vt_fill(out, LEN, 4);
 	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, LEN, NULL, 0, vt_ctx(1)), 0);
-	len = peer_hdr(want, 0, 0, NULL, NULL, 0, LEN);
-	vt_fill(want + len, LEN, 4);
-	expect(test, sock, want, 0, len + LEN);
+	expect_msg(test, sock, 0, NULL, 0);
 	vt_done(test, end.tx, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, fi_senddata(end.ep, out, LEN, NULL, cq_data, 0, vt_ctx(2)), 0);
-	len = peer_hdr(want, 0, 1, &cq_data, NULL, 0, LEN);
-	vt_fill(want + len, LEN, 4);
-	expect(test, sock, want, 1, len + LEN);
+	expect_msg(test, sock, 1, &cq_data, 1);
 	vt_done(test, end.tx, vt_ctx(2));
 	KUNIT_ASSERT_EQ(test, fi_inject(end.ep, NULL, 0, 0), 0);
-	len = peer_hdr(want, 0, 0, NULL, NULL, 0, 0);
-	expect(test, sock, want, 2, len);
+	expect(test, sock, want, 2, peer_op(want, 0, 0, 0));
 }
 
 static void delivery_is_complete_when_it_is_acknowledged(struct kunit *test)
 {
 	static const u64 levels[] = { FI_TRANSMIT_COMPLETE, FI_DELIVERY_COMPLETE };
-	u8 *out = vt_buf(test, LEN), want[PEER_BASE + LEN], ack[PEER_BASE];
+	u8 *out = vt_buf(test, LEN);
 	const struct kvec kvec = { out, LEN };
 	const struct fi_msg msg = {
 		.msg_iov = &kvec, .iov_count = 1, .context = vt_ctx(1),
 	};
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
-	size_t len;
 	int i;
 
-	peer_hdr(ack, 0, 0, NULL, NULL, 0, 0);
-	ack[4] = 2;
+	vt_fill(out, LEN, 4);
 	for (i = 0; i < ARRAY_SIZE(levels); i++) {
 		KUNIT_ASSERT_EQ(test, fi_sendmsg(end.ep, &msg, levels[i]), 0);
-		len = peer_hdr(want, 0, 4, NULL, NULL, 0, LEN);
-		memset(want + len, 0, LEN);
-		expect(test, sock, want, i, len + LEN);
+		expect_msg(test, sock, 4, NULL, i);
 		vt_none(test, end.tx);
-		peer_send(test, sock, ack, sizeof(ack));
+		peer_send_ack(test, sock);
 		vt_done(test, end.tx, vt_ctx(1));
 	}
 }
@@ -372,7 +351,7 @@ static void a_read_is_answered(struct kunit *test)
 
 	vt_fill(target, LEN, 8);
 	peer_send(test, sock, msg, peer_hdr(msg, 2, 0, NULL, &all, 1, 0));
-	len = peer_hdr(want, 3, 0, NULL, NULL, 0, LEN);
+	len = peer_op(want, 3, 0, LEN);
 	vt_fill(want + len, LEN, 8);
 	expect(test, sock, want, 0, len + LEN);
 }
@@ -395,7 +374,7 @@ static void reads_are_answered_in_their_order(struct kunit *test)
 	}
 	vt_none(test, end.tx);
 	for (i = 0; i < 2; i++) {
-		len = peer_hdr(buf, 3, 0, NULL, NULL, 0, LEN);
+		len = peer_op(buf, 3, 0, LEN);
 		vt_fill(buf + len, LEN, i);
 		peer_send(test, sock, buf, len + LEN);
 		vt_done(test, end.tx, vt_ctx(i + 1));

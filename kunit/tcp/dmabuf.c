@@ -3,8 +3,6 @@
  * A dma-buf that is taken back while a peer is in the middle of a write or a read: the
  * exporter does not wait for that peer, and the connection ends.
  */
-#include <linux/jiffies.h>
-#include <linux/sched.h>
 #include "../lib/dmabuf.h"
 #include "tcp.h"
 
@@ -30,16 +28,6 @@ static struct vt_dmabuf *region(struct kunit *test, size_t len)
 	return db;
 }
 
-/* What arrives in the middle of a message makes no event */
-static void wait_byte(struct kunit *test, const u8 *byte, u8 want)
-{
-	unsigned long until = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
-
-	while (READ_ONCE(*byte) != want && time_before(jiffies, until))
-		schedule_timeout_uninterruptible(1);
-	KUNIT_ASSERT_EQ(test, *byte, want);
-}
-
 static void a_write_under_way_ends_with_a_move(struct kunit *test)
 {
 	const struct fi_rma_iov rma = { .len = LEN, .key = KEY };
@@ -47,7 +35,6 @@ static void a_write_under_way_ends_with_a_move(struct kunit *test)
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
 	struct vt_dmabuf *db = region(test, LEN);
-	union vt_event event;
 	size_t len;
 
 	violations_begin(test);
@@ -59,48 +46,27 @@ static void a_write_under_way_ends_with_a_move(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, db->mapped_at_move);
 	peer_send(test, sock, msg + len + LEN / 2, LEN / 2);
 
-	vt_event(test, end.eq, FI_SHUTDOWN, &event);
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
 	KUNIT_EXPECT_NULL(test, memchr_inv(db->mem, 0x77, LEN / 2));
 	KUNIT_EXPECT_NULL(test, memchr_inv(db->mem + LEN / 2, 0, LEN / 2));
 	/* The peer has broken no rule */
 	KUNIT_EXPECT_EQ(test, violations(), 0);
 }
 
-/* Bytes that come until the other end hangs up */
-static size_t drain(struct kunit *test, struct socket *sock)
-{
-	struct kvec kvec = { vt_buf(test, SZ_64K), SZ_64K };
-	size_t total = 0;
-	int ret;
-
-	do {
-		struct msghdr msg = {};
-
-		ret = kernel_recvmsg(sock, &msg, &kvec, 1, kvec.iov_len, 0);
-		total += max(ret, 0);
-	} while (ret > 0);
-	KUNIT_EXPECT_TRUE(test, !ret || ret == -ECONNRESET);
-	return total;
-}
-
 static void a_read_under_way_ends_with_a_move(struct kunit *test)
 {
-	const struct fi_rma_iov rma = { .len = LONG, .key = KEY };
-	u8 msg[PEER_BASE + PEER_RMA], in[PEER_BASE];
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
 	struct vt_dmabuf *db = region(test, LONG);
-	union vt_event event;
 
 	violations_begin(test);
-	peer_send(test, sock, msg, peer_hdr(msg, 2, 0, NULL, &rma, 1, 0));
-	peer_recv(test, sock, in, sizeof(in));
-	KUNIT_EXPECT_EQ(test, in[1], 3);
+	peer_send_read(test, sock, KEY, LONG);
+	peer_expect_op(test, sock, 3, 0, LONG);
 	KUNIT_ASSERT_EQ(test, vt_dmabuf_move(db), 0);
 	KUNIT_EXPECT_FALSE(test, db->mapped_at_move);
 
-	KUNIT_EXPECT_LT(test, drain(test, sock), LONG);
-	vt_event(test, end.eq, FI_SHUTDOWN, &event);
+	KUNIT_EXPECT_LT(test, peer_drain(test, sock, 0), LONG);
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
 	KUNIT_EXPECT_EQ(test, violations(), 0);
 }
 

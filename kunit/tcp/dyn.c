@@ -16,22 +16,17 @@ static const u64 cq_data = 0xfedcba9876543210ULL;
 
 static int dyn_init(struct kunit *test)
 {
-	struct fi_info *hints, *info;
+	struct fi_info *hints;
 	int ret = vt_init(test);
 
 	if (ret)
 		return ret;
-	hints = fi_allocinfo();
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
+	hints = tcp_hints(test, 0, FI_EP_RDM);
+	kfree(hints->fabric_attr->prov_name);
 	hints->fabric_attr->prov_name = kstrdup("tcp;ofi_rxm", GFP_KERNEL);
-	hints->ep_attr->type = FI_EP_RDM;
 	hints->addr_format = FI_SOCKADDR_IN;
 	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_PROV_KEY;
-	ret = fi_getinfo(VT_API, "127.0.0.1", 0, FI_SOURCE, hints, &info);
-	KUNIT_ASSERT_EQ(test, ret, 0);
-	vt_free_later(test, info);
-	vt_open_info(test, info);
+	vt_open_info(test, tcp_find(test, "127.0.0.1", hints));
 	return 0;
 }
 

@@ -22,18 +22,9 @@ struct bed {
 
 static void bed_join(struct kunit *test, struct bed *bed, u8 understands)
 {
-	struct kvec kvec = { vt_buf(test, LEN), LEN };
-	const struct fi_mr_attr attr = {
-		.mr_iov = &kvec, .iov_count = 1, .access = FI_REMOTE_READ, .requested_key = 1,
-	};
-
 	bed->sock = peer_join_kofi(test, &bed->end, understands);
-	bed->mem = kvec.iov_base;
-	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, FI_MR_ENDPOINT, &bed->mr),
-			0);
-	vt_adopt(test, &bed->mr->fid);
-	KUNIT_ASSERT_EQ(test, fi_mr_bind(bed->mr, &bed->end.ep->fid, 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_mr_enable(bed->mr), 0);
+	bed->mem = vt_buf(test, LEN);
+	bed->mr = peer_ep_region(test, &bed->end, bed->mem, LEN, FI_REMOTE_READ);
 	bed->key = fi_mr_key(bed->mr);
 }
 
@@ -46,24 +37,9 @@ static void put(struct kunit *test, struct bed *bed, u16 flags, u64 key)
 	peer_send(test, bed->sock, msg, len + 8);
 }
 
-static void expect(struct kunit *test, struct bed *bed, u8 op, u16 flags, u8 op_data,
-		   const u64 *number)
-{
-	u8 want[PEER_BASE + 8], got[PEER_BASE + 8];
-	size_t len = peer_hdr(want, op, flags, number, NULL, 0, 0);
-
-	want[4] = op_data;
-	peer_recv(test, bed->sock, got, len);
-	want[7] = got[7];
-	KUNIT_EXPECT_MEMEQ(test, got, want, len);
-}
-
 static void read_region(struct kunit *test, struct bed *bed)
 {
-	const struct fi_rma_iov rma = { .len = 8, .key = bed->key };
-	u8 msg[PEER_BASE + PEER_RMA];
-
-	peer_send(test, bed->sock, msg, peer_hdr(msg, 2, 0, NULL, &rma, 1, 0));
+	peer_send_read(test, bed->sock, bed->key, 8);
 }
 
 static void a_message_ends_a_key_before_it_is_received(struct kunit *test)
@@ -91,14 +67,14 @@ static void a_message_ends_a_key_before_it_is_received(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(bed.mr, FI_REMOTE_INV, NULL), 0);
 	/* The key is nobody's now */
 	read_region(test, &bed);
-	expect(test, &bed, 8, 0, 1, NULL);
+	peer_expect_op(test, bed.sock, 8, 1, 0);
 	KUNIT_EXPECT_EQ(test, violations(), 0);
 }
 
 /* And the message takes no receive */
 static void a_wrong_key_is_refused(struct kunit *test)
 {
-	u8 *in = vt_buf(test, 8);
+	u8 *in = vt_buf(test, 8), want[PEER_BASE + 8];
 	const u64 number = 1;
 	struct bed bed = {};
 	struct vt_comp comp;
@@ -107,14 +83,13 @@ static void a_wrong_key_is_refused(struct kunit *test)
 	vt_recv(test, &bed.end, in, 8, vt_ctx(1));
 	vt_recv(test, &bed.end, in, 8, vt_ctx(2));
 	put(test, &bed, 4, 0);
-	expect(test, &bed, 0, 0, 2, NULL);
+	peer_expect_ack(test, bed.sock);
 	put(test, &bed, 0x45, bed.key + 1);
 	put(test, &bed, 0x45, bed.key);
-	expect(test, &bed, 8, 1, 1, &number);
-	expect(test, &bed, 0, 0, 2, NULL);
-	expect(test, &bed, 0, 0, 2, NULL);
-	comp = vt_done(test, bed.end.rx, vt_ctx(1));
-	KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_RECV);
+	peer_expect(test, bed.sock, want, peer_refusal(want, &number, 1));
+	peer_expect_ack(test, bed.sock);
+	peer_expect_ack(test, bed.sock);
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed.end.rx, vt_ctx(1)).flags, FI_MSG | FI_RECV);
 	comp = vt_done(test, bed.end.rx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_RECV | FI_REMOTE_INV);
 	vt_none(test, bed.end.rx);
@@ -141,16 +116,14 @@ static void a_foul_end_of_a_key_ends_its_connection(struct kunit *test)
 {
 	const struct foul_case *row = test->param_value;
 	struct bed bed = {};
-	union vt_event event;
 
 	bed_join(test, &bed, row->understands);
 	vt_recv(test, &bed.end, vt_buf(test, 8), 8, vt_ctx(1));
 	put(test, &bed, row->flags, bed.key + row->wrong);
-	vt_event(test, bed.end.eq, FI_SHUTDOWN, &event);
+	vt_event(test, bed.end.eq, FI_SHUTDOWN, NULL);
 	peer_hung_up(test, bed.sock);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed.end.rx).err, ECANCELED);
-	KUNIT_EXPECT_EQ(test, violations(), 1);
-	KUNIT_EXPECT_EQ(test, violation_reason(), row->reason);
+	expect_violations(test, 1, row->reason);
 	/* The client's region is as it was */
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(bed.mr, FI_REMOTE_INV, NULL), -FI_EOPBADSTATE);
 }
@@ -168,33 +141,25 @@ static ssize_t end_key(struct bed *bed, u64 flags)
 static void an_end_of_a_key_is_sent_as_it_is_specified(struct kunit *test)
 {
 	static const u64 flags[] = { 0, FI_TRANSMIT_COMPLETE };
-	u8 want[PEER_BASE + 8], got[PEER_BASE + 8 + 8], msg[PEER_BASE + 8];
+	u8 want[PEER_BASE + 8], msg[PEER_BASE + 8], bytes[8];
 	const u64 key = 0x1234, number = 0;
 	struct bed bed = {};
-	struct vt_comp comp;
 	int i;
 
 	bed_join(test, &bed, REFUSES | ENDS);
 	for (i = 0; i < ARRAY_SIZE(flags); i++) {
 		KUNIT_ASSERT_EQ(test, end_key(&bed, flags[i]), 0);
 		peer_hdr(want, 0, i ? 0x45 : 0x41, &key, NULL, 0, 8);
-		peer_recv(test, bed.sock, got, sizeof(got));
-		want[7] = got[7];
-		KUNIT_EXPECT_MEMEQ(test, got, want, sizeof(want));
+		peer_expect(test, bed.sock, want, sizeof(want));
+		peer_recv(test, bed.sock, bytes, sizeof(bytes));
 		if (!i)
 			vt_done(test, bed.end.tx, vt_ctx(3));
 	}
 	/* The second one is refused */
-	peer_hdr(msg, 8, 1, &number, NULL, 0, 0);
-	msg[4] = 1;
-	peer_send(test, bed.sock, msg, sizeof(msg));
+	peer_send(test, bed.sock, msg, peer_refusal(msg, &number, 1));
 	vt_none(test, bed.end.tx);
-	peer_hdr(msg, 0, 0, NULL, NULL, 0, 0);
-	msg[4] = 2;
-	peer_send(test, bed.sock, msg, PEER_BASE);
-	comp = vt_failed(test, bed.end.tx);
-	KUNIT_EXPECT_EQ(test, comp.err, EACCES);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(3));
+	peer_send_ack(test, bed.sock);
+	vt_failed_with(test, bed.end.tx, vt_ctx(3), EACCES);
 	KUNIT_EXPECT_EQ(test, violations(), 0);
 }
 

@@ -12,14 +12,9 @@
 /* The address of the loopback interface is 127.0.0.1, and all of 127.0.0.0/8 is reached there */
 static void the_source_of_a_route_is_our_own_address(struct kunit *test)
 {
-	struct fi_info *hints = fi_allocinfo(), *info = NULL;
+	struct fi_info *hints = tcp_hints(test, FI_MSG, FI_EP_MSG), *info = NULL;
 	const struct sockaddr_in *src, *dest;
 
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
-	hints->caps = FI_MSG;
-	hints->ep_attr->type = FI_EP_MSG;
-	hints->fabric_attr->prov_name = kstrdup("tcp", GFP_KERNEL);
 	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, "127.0.0.9", 4711, 0, hints, &info), 0);
 	vt_free_later(test, info);
 	src = info->src_addr;
@@ -45,12 +40,10 @@ static void cleanup(void *unused)
 /* Results for all addresses; returns whether ADDR is among them */
 static bool is_listed(struct kunit *test, struct fi_info *hints)
 {
-	struct fi_info *info = NULL;
+	struct fi_info *info = tcp_find(test, NULL, hints);
 	const struct sockaddr_in *sin;
 	bool listed = false;
 
-	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), 0);
-	vt_free_later(test, info);
 	for (; info; info = info->next) {
 		sin = info->src_addr;
 		listed |= sin->sin_family == AF_INET && sin->sin_addr.s_addr == htonl(0x0a630001);
@@ -72,25 +65,13 @@ static bool is_reason(struct fi_info *hints, const char *text)
 	return found;
 }
 
-static struct fi_info *tcp_hints(struct kunit *test)
-{
-	struct fi_info *hints = fi_allocinfo();
-
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
-	hints->caps = FI_MSG;
-	hints->ep_attr->type = FI_EP_MSG;
-	hints->fabric_attr->prov_name = kstrdup("tcp", GFP_KERNEL);
-	return hints;
-}
-
 /*
  * As with an address of a VRF, for which the kernels that run this have no driver: an interface
  * has it, and the table of the namespace does not.
  */
 static void an_address_that_no_socket_can_have_is_left_out(struct kunit *test)
 {
-	struct fi_info *hints = tcp_hints(test), *info = NULL;
+	struct fi_info *hints = tcp_hints(test, FI_MSG, FI_EP_MSG), *info = NULL;
 
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, cleanup, NULL), 0);
 	KUNIT_ASSERT_EQ(test, vt_shell("ip link add kofi0 type dummy && ip link set kofi0 up"), 0);
@@ -126,13 +107,11 @@ static void make_places(struct kunit *test)
 static struct fi_info *find(struct kunit *test, const char *node, const char *fabric,
 			    const char *domain)
 {
-	struct fi_info *hints = tcp_hints(test), *info = NULL;
+	struct fi_info *hints = tcp_hints(test, FI_MSG, FI_EP_MSG);
 
 	hints->fabric_attr->name = fabric ? kstrdup(fabric, GFP_KERNEL) : NULL;
 	hints->domain_attr->name = domain ? kstrdup(domain, GFP_KERNEL) : NULL;
-	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, node, 0, node ? FI_SOURCE : 0, hints, &info), 0);
-	vt_free_later(test, info);
-	return info;
+	return tcp_find(test, node, hints);
 }
 
 static int length(const struct fi_info *info)
@@ -213,8 +192,7 @@ static void the_name_of_the_provider_is_any_fabric_and_any_domain(struct kunit *
 	vt_free_later(test, hints);
 	hints->ep_attr->type = FI_EP_MSG;
 	hints->domain_attr->domain = domain;
-	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), 0);
-	vt_free_later(test, info);
+	info = tcp_find(test, NULL, hints);
 	KUNIT_EXPECT_EQ(test, length(info), all);
 	expect_names(test, info, "tcp", "tcp");
 }
@@ -226,7 +204,6 @@ static void a_request_names_the_interface_that_it_came_to(struct kunit *test)
 	struct sockaddr_in *to = (struct sockaddr_in *)&vt->name;
 	struct vt_pair pair = {};
 	struct fi_info *info;
-	union vt_event event;
 
 	make_places(test);
 	vt_open_info(test, find(test, "10.99.1.1", NULL, NULL));
@@ -240,7 +217,7 @@ static void a_request_names_the_interface_that_it_came_to(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, info->domain_attr->name, "kofi2");
 	vt_end_open(test, &pair.b, info, &vt_default_kind);
 	vt_accept(test, &pair.b, NULL, 0);
-	vt_event(test, pair.a.eq, FI_CONNECTED, &event);
+	vt_event(test, pair.a.eq, FI_CONNECTED, NULL);
 	vt_ping(test, &pair.a, &pair.b);
 	vt_ping(test, &pair.b, &pair.a);
 }
@@ -250,13 +227,9 @@ static void a_request_names_the_interface_that_it_came_to(struct kunit *test)
 
 static void addresses_beyond_the_limit_are_not_left_out_without_a_word(struct kunit *test)
 {
-	struct fi_info *hints = fi_allocinfo();
+	struct fi_info *hints = tcp_hints(test, 0, FI_EP_MSG);
 	struct fi_info *info;
 
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
-	hints->ep_attr->type = FI_EP_MSG;
-	hints->fabric_attr->prov_name = kstrdup("tcp", GFP_KERNEL);
 	make_places(test);
 	KUNIT_EXPECT_FALSE(test, is_reason(hints, LIMIT));
 	KUNIT_ASSERT_EQ(test, vt_shell(MANY), 0);
@@ -268,13 +241,11 @@ static void addresses_beyond_the_limit_are_not_left_out_without_a_word(struct ku
 /* @node: any address of the family */
 static bool finds_loopback(struct kunit *test, const char *node, u32 format)
 {
-	struct fi_info *hints = tcp_hints(test), *info = NULL;
+	struct fi_info *info = tcp_find(test, node, tcp_hints(test, FI_MSG, FI_EP_MSG));
 	const struct sockaddr_in6 *sin6;
 	const struct sockaddr_in *sin;
 	bool found = false;
 
-	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, node, 0, FI_SOURCE, hints, &info), 0);
-	vt_free_later(test, info);
 	for (; info; info = info->next) {
 		KUNIT_EXPECT_EQ(test, info->addr_format, format);
 		sin = info->src_addr;
@@ -295,7 +266,7 @@ static void a_family_has_its_own_loopback_address(struct kunit *test)
 /* Peers may read and write tagged receives of endpoints without connections only */
 static void a_connection_has_no_tagged_rma(struct kunit *test)
 {
-	struct fi_info *hints = tcp_hints(test), *info = NULL;
+	struct fi_info *hints = tcp_hints(test, FI_MSG, FI_EP_MSG), *info = NULL;
 
 	hints->caps = FI_MSG | FI_RMA | FI_TAGGED | FI_TAGGED_RMA;
 	KUNIT_EXPECT_EQ(test, fi_getinfo(VT_API, "127.0.0.1", 0, FI_SOURCE, hints, &info),
@@ -303,8 +274,7 @@ static void a_connection_has_no_tagged_rma(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, is_reason(hints, NO_TAGGED_RMA));
 
 	hints->ep_attr->type = FI_EP_RDM;
-	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, "127.0.0.1", 0, FI_SOURCE, hints, &info), 0);
-	vt_free_later(test, info);
+	info = tcp_find(test, "127.0.0.1", hints);
 	KUNIT_EXPECT_EQ(test, info->ep_attr->type, FI_EP_RDM);
 	KUNIT_EXPECT_TRUE(test, info->caps & FI_TAGGED_RMA);
 }

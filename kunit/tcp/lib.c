@@ -5,36 +5,76 @@
 #include <linux/string.h>
 #include "tcp.h"
 
-static struct fi_info *tcp_info(enum fi_ep_type type, const char *node)
+struct fi_info *tcp_hints(struct kunit *test, u64 caps, enum fi_ep_type type)
 {
-	struct fi_info *hints = fi_allocinfo(), *info = NULL;
+	struct fi_info *hints = fi_allocinfo();
 
-	if (!hints)
-		return NULL;
-	hints->caps = type == FI_EP_MSG ? FI_MSG | FI_RMA | FI_RMA_PMEM | FI_HMEM :
-		      FI_MSG | FI_RMA | FI_TAGGED | FI_SOURCE | FI_DIRECTED_RECV;
+	KUNIT_ASSERT_NOT_NULL(test, hints);
+	vt_free_later(test, hints);
+	hints->caps = caps;
 	hints->ep_attr->type = type;
 	hints->fabric_attr->prov_name = kstrdup("tcp", GFP_KERNEL);
-	if (hints->fabric_attr->prov_name)
-		fi_getinfo(VT_API, node, 0, FI_SOURCE, hints, &info);
-	fi_freeinfo(hints);
+	KUNIT_ASSERT_NOT_NULL(test, hints->fabric_attr->prov_name);
+	return hints;
+}
+
+struct fi_info *tcp_find(struct kunit *test, const char *node, struct fi_info *hints)
+{
+	struct fi_info *info = NULL;
+
+	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, node, 0, node ? FI_SOURCE : 0, hints, &info), 0);
+	vt_free_later(test, info);
 	return info;
 }
 
 static int bed_open(struct kunit *test, enum fi_ep_type type, const char *node)
 {
-	struct fi_info *info;
+	u64 caps = type == FI_EP_MSG ? FI_MSG | FI_RMA | FI_RMA_PMEM | FI_HMEM :
+		   FI_MSG | FI_RMA | FI_TAGGED | FI_SOURCE | FI_DIRECTED_RECV;
 	int ret = vt_init(test);
 
 	peer_foreign = false;
-	if (ret)
-		return ret;
-	info = tcp_info(type, node);
-	if (!info)
-		return -ENODATA;
-	vt_free_later(test, info);
-	vt_open_info(test, info);
-	return 0;
+	if (!ret)
+		vt_open_info(test, tcp_find(test, node, tcp_hints(test, caps, type)));
+	return ret;
+}
+
+void bed_caps(struct kunit *test, u64 add, u64 drop)
+{
+	struct fi_info *info = vt_of(test)->info;
+
+	info->caps = (info->caps | add) & ~drop;
+	info->tx_attr->caps = (info->tx_attr->caps | add) & ~drop;
+	info->rx_attr->caps = (info->rx_attr->caps | add) & ~drop;
+}
+
+struct fid_mr *peer_region(struct kunit *test, void *mem, size_t len, u64 access, u64 key)
+{
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, len, access, 0, key, 0, &mr,
+					NULL), 0);
+	vt_adopt(test, &mr->fid);
+	return mr;
+}
+
+struct fid_mr *peer_ep_region(struct kunit *test, struct vt_end *end, void *mem, size_t len,
+			      u64 access)
+{
+	const struct kvec kvec = { mem, len };
+	const struct fi_mr_attr attr = { .mr_iov = &kvec, .iov_count = 1, .access = access };
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, FI_MR_ENDPOINT, &mr), 0);
+	vt_adopt(test, &mr->fid);
+	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &end->ep->fid, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+	return mr;
+}
+
+struct fi_rma_iov peer_target(struct fid_mr *mr, size_t len)
+{
+	return (struct fi_rma_iov) { .addr = fi_mr_addr(mr), .len = len, .key = fi_mr_key(mr) };
 }
 
 int bed_init_at(struct kunit *test, const char *node)

@@ -89,15 +89,13 @@ static void what_has_been_sent_before_a_shutdown_arrives(struct kunit *test)
 /* Before the end and after it; nobody reads that any more */
 static void what_the_peer_sends_is_in_nobodys_way(struct kunit *test)
 {
-	u8 *msg = vt_buf(test, PEER_BASE + LEN);
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
 
-	peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN);
-	peer_send(test, sock, msg, PEER_BASE + LEN);
+	peer_send_msg(test, sock, LEN, 0);
 	send_unseen(test, &end, sock);
 	vt_end_close(test, &end);
-	peer_send(test, sock, msg, PEER_BASE + LEN);
+	peer_send_msg(test, sock, LEN, 0);
 	peer_revives(test, sock);
 	expect_all(test, sock);
 }
@@ -135,12 +133,10 @@ static void a_violation_ends_at_once(struct kunit *test)
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
 	u8 msg[PEER_BASE];
-	union vt_event event;
 
 	send_unseen(test, &end, sock);
-	peer_hdr(msg, 77, 0, NULL, NULL, 0, 0);
-	peer_send(test, sock, msg, sizeof(msg));
-	vt_event(test, end.eq, FI_SHUTDOWN, &event);
+	peer_send(test, sock, msg, peer_op(msg, 77, 0, 0));
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
 	KUNIT_ASSERT_EQ(test, fi_ep_drain(end.ep, VT_PATIENCE_MS), 0);
 	KUNIT_EXPECT_EQ(test, vt_shell(nothing), 0);
 }
@@ -210,21 +206,6 @@ static struct kunit_suite linger_suite = {
 	.test_cases	= linger_cases,
 };
 
-static struct fi_info *info_of(struct kunit *test, struct net *net)
-{
-	struct fi_info *hints = fi_allocinfo(), *info = NULL;
-
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
-	hints->caps = FI_MSG;
-	hints->ep_attr->type = FI_EP_MSG;
-	hints->fabric_attr->net = net;
-	hints->fabric_attr->prov_name = kstrdup("tcp", GFP_KERNEL);
-	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, "127.0.0.1", 0, FI_SOURCE, hints, &info), 0);
-	vt_free_later(test, info);
-	return info;
-}
-
 static void set_loopback(struct net *net, bool up)
 {
 	rtnl_lock();
@@ -243,6 +224,7 @@ static void own_net(void *unused)
 /* Its sockets do not keep it, and it does not wait for them */
 static void a_namespace_that_goes_takes_them_along(struct kunit *test)
 {
+	struct fi_info *hints = tcp_hints(test, FI_MSG, FI_EP_MSG);
 	struct vt_netns *netns = vt_netns_new(test);
 	struct vt_end end = {};
 	struct socket *sock;
@@ -251,7 +233,8 @@ static void a_namespace_that_goes_takes_them_along(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, own_net, NULL), 0);
 	peer_net = netns->net;
 	set_loopback(netns->net, true);
-	vt_open_info(test, info_of(test, netns->net));
+	hints->fabric_attr->net = netns->net;
+	vt_open_info(test, tcp_find(test, "127.0.0.1", hints));
 	vt_listen(test, vt_eq(test, 0));
 	sock = peer_join(test, &end);
 	send_unseen(test, &end, sock);

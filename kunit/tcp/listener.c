@@ -132,21 +132,18 @@ static int watched(int *value)
 /* The socket listens since fi_endpoint(), and fi_enable() has the connections accepted */
 static void a_run_accepts_so_many_connections(struct kunit *test)
 {
-	unsigned long late = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
-	struct sockaddr_storage to = {};
-	size_t len = sizeof(to);
+	struct sockaddr_storage to;
 	struct vt_end end = {};
 	int i;
 
 	vt_end_queues(test, &end, vt_of(test)->info, &vt_default_kind);
 	end.ep = vt_ep(test, end.info);
-	KUNIT_ASSERT_EQ(test, fi_getname(&end.ep->fid, &to, &len), 0);
+	to = rdm_name(test, end.ep);
 	for (i = 0; i < PEERS; i++)
 		peer_connect_from(test, RDM_LOW, &to);
 	watch(test);
 	vt_end_enable(test, &end, &vt_default_kind);
-	while (watched(&total) < PEERS && time_before(jiffies, late))
-		fsleep(10 * USEC_PER_MSEC);
+	KUNIT_EXPECT_TRUE(test, vt_until(watched(&total) >= PEERS));
 	WRITE_ONCE(watching, false);
 	KUNIT_EXPECT_EQ(test, watched(&total), PEERS);
 	KUNIT_EXPECT_EQ(test, watched(&most), ACCEPTS);
@@ -155,9 +152,7 @@ static void a_run_accepts_so_many_connections(struct kunit *test)
 /* @sock has its place: when its request comes, it is accepted */
 static void expect_accepted(struct kunit *test, struct socket *sock)
 {
-	u8 buf[PEER_CM];
-
-	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
+	peer_request(test, sock);
 	vt_connreq(test, NULL);
 }
 

@@ -12,18 +12,11 @@
 
 static struct fi_info *info_of(struct kunit *test, struct net *net)
 {
-	struct fi_info *hints = fi_allocinfo(), *info = NULL;
+	struct fi_info *hints = tcp_hints(test, FI_MSG | FI_RMA, FI_EP_MSG);
 
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
-	hints->caps = FI_MSG | FI_RMA;
-	hints->ep_attr->type = FI_EP_MSG;
 	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_PROV_KEY;
 	hints->fabric_attr->net = net;
-	hints->fabric_attr->prov_name = kstrdup("tcp", GFP_KERNEL);
-	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, "127.0.0.1", 0, FI_SOURCE, hints, &info), 0);
-	vt_free_later(test, info);
-	return info;
+	return tcp_find(test, "127.0.0.1", hints);
 }
 
 /* Both ends are told, and each operation of theirs ends once */
@@ -86,14 +79,9 @@ static void links_del(void *unused)
 
 static struct fi_info *info_at(struct kunit *test, const char *link)
 {
-	struct fi_info *hints = fi_allocinfo(), *info = NULL;
+	struct fi_info *hints = tcp_hints(test, FI_MSG, FI_EP_MSG), *info = NULL;
 	char node[32];
 
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
-	hints->caps = FI_MSG;
-	hints->ep_attr->type = FI_EP_MSG;
-	hints->fabric_attr->prov_name = kstrdup("tcp", GFP_KERNEL);
 	snprintf(node, sizeof(node), LOCAL "%%%s", link);
 	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, node, SERVICE, FI_SOURCE, hints, &info), 0);
 	vt_free_later(test, info);

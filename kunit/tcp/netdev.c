@@ -47,15 +47,13 @@ static void a_connection_goes_with_its_address(struct kunit *test)
 	u8 *in = vt_buf(test, 1);
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
-	struct vt_comp comp;
 
 	vt_recv(test, &end, in, 1, vt_ctx(1));
 	drop(test);
 	/* Its address has gone, too, so nothing could answer the end of its stream */
 	sock_no_linger(sock->sk);
 	expect_gone(test, end.eq, &end.ep->fid);
-	comp = vt_failed(test, end.rx);
-	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, end.rx).err, ECANCELED);
 	KUNIT_EXPECT_EQ(test, fi_send(end.ep, in, 1, NULL, 0, NULL), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_shutdown(end.ep, 0), -ENODEV);
 }
@@ -100,7 +98,7 @@ static void an_endpoint_that_has_not_connected_goes_too(struct kunit *test)
 
 static void an_address_that_moves_keeps_its_connections(struct kunit *test)
 {
-	u8 *in = vt_buf(test, 1), msg[PEER_BASE + 1] = {};
+	u8 *in = vt_buf(test, 1);
 	struct vt_end end = {};
 	struct socket *sock;
 
@@ -110,8 +108,7 @@ static void an_address_that_moves_keeps_its_connections(struct kunit *test)
 	vt_no_event_for(test, end.eq, 500);
 	vt_no_event(test, vt_of(test)->eq);
 	vt_recv(test, &end, in, 1, vt_ctx(1));
-	peer_hdr(msg, 0, 0, NULL, NULL, 0, 1);
-	peer_send(test, sock, msg, sizeof(msg));
+	peer_send_msg(test, sock, 1, 0);
 	vt_done(test, end.rx, vt_ctx(1));
 }
 

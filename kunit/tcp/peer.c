@@ -4,7 +4,7 @@
  */
 #include <linux/filter.h>
 #include <linux/in.h>
-#include <linux/jiffies.h>
+#include <linux/sizes.h>
 #include <linux/tcp.h>
 #include <net/inet_hashtables.h>
 #include <net/sock.h>
@@ -68,6 +68,22 @@ size_t peer_hdr(u8 *buf, u8 op, u16 flags, const u64 *data,
 	buf[6] = len;
 	buf[7] = 0;
 	put64(buf + 8, len + payload);
+	return len;
+}
+
+size_t peer_op(u8 *buf, u8 op, u8 op_data, u64 payload)
+{
+	size_t len = peer_hdr(buf, op, 0, NULL, NULL, 0, payload);
+
+	buf[4] = op_data;
+	return len;
+}
+
+size_t peer_refusal(u8 *buf, const u64 *number, u8 reason)
+{
+	size_t len = peer_hdr(buf, 8, number ? 1 : 0, number, NULL, 0, 0);
+
+	buf[4] = reason;
 	return len;
 }
 
@@ -199,6 +215,115 @@ void peer_recv(struct kunit *test, struct socket *sock, void *buf, size_t len)
 	KUNIT_ASSERT_EQ(test, kernel_recvmsg(sock, &msg, &kvec, 1, len, MSG_WAITALL), (int)len);
 }
 
+void peer_expect(struct kunit *test, struct socket *sock, const void *want, size_t len)
+{
+	u8 *got = vt_buf(test, len);
+
+	peer_recv(test, sock, got, len);
+	got[7] = ((const u8 *)want)[7];
+	KUNIT_EXPECT_MEMEQ(test, got, want, len);
+	kunit_kfree(test, got);
+}
+
+void peer_expect_op(struct kunit *test, struct socket *sock, u8 op, u8 op_data, u64 payload)
+{
+	u8 want[PEER_BASE];
+
+	peer_expect(test, sock, want, peer_op(want, op, op_data, payload));
+}
+
+void peer_expect_ack(struct kunit *test, struct socket *sock)
+{
+	peer_expect_op(test, sock, 0, 2, 0);
+}
+
+void peer_send_ack(struct kunit *test, struct socket *sock)
+{
+	u8 ack[PEER_BASE];
+
+	peer_send(test, sock, ack, peer_op(ack, 0, 2, 0));
+}
+
+/* The payload of a header of @hdr bytes is what vt_fill() makes of @seed */
+static void send_filled(struct kunit *test, struct socket *sock, u8 *msg, size_t hdr, size_t len,
+			u8 seed)
+{
+	vt_fill(msg + hdr, len, seed);
+	peer_send(test, sock, msg, hdr + len);
+	kunit_kfree(test, msg);
+}
+
+void peer_send_msg(struct kunit *test, struct socket *sock, size_t len, u8 seed)
+{
+	u8 *msg = vt_buf(test, PEER_BASE + len);
+
+	send_filled(test, sock, msg, peer_op(msg, 0, 0, len), len, seed);
+}
+
+void peer_send_tagged(struct kunit *test, struct socket *sock, u16 flags, u64 tag, size_t len,
+		      u8 seed)
+{
+	u8 *msg = vt_buf(test, PEER_BASE + sizeof(tag) + len);
+
+	send_filled(test, sock, msg, peer_tagged(msg, flags, NULL, tag, len), len, seed);
+}
+
+void peer_send_read(struct kunit *test, struct socket *sock, u64 key, u64 len)
+{
+	const struct fi_rma_iov rma = { .len = len, .key = key };
+	u8 msg[PEER_BASE + PEER_RMA];
+
+	peer_send(test, sock, msg, peer_hdr(msg, 2, 0, NULL, &rma, 1, 0));
+}
+
+void peer_request(struct kunit *test, struct socket *sock)
+{
+	u8 buf[PEER_CM];
+
+	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
+}
+
+struct socket *peer_ask(struct kunit *test)
+{
+	struct socket *sock = peer_connect(test);
+
+	peer_request(test, sock);
+	return sock;
+}
+
+void peer_rejected(struct kunit *test, struct socket *sock)
+{
+	u8 want[PEER_CM], got[PEER_CM];
+
+	peer_cm(want, 6, NULL, 0);
+	peer_recv(test, sock, got, PEER_CM);
+	KUNIT_EXPECT_MEMEQ(test, got, want, PEER_CM);
+	peer_hung_up(test, sock);
+}
+
+size_t peer_drain(struct kunit *test, struct socket *sock, u8 byte)
+{
+	struct kvec kvec = { vt_buf(test, SZ_64K), SZ_64K };
+	size_t total = 0;
+	int ret;
+
+	do {
+		struct msghdr msg = {};
+
+		ret = kernel_recvmsg(sock, &msg, &kvec, 1, kvec.iov_len, 0);
+		if (ret > 0)
+			KUNIT_EXPECT_NULL(test, memchr_inv(kvec.iov_base, byte, ret));
+		total += max(ret, 0);
+	} while (ret > 0);
+	KUNIT_EXPECT_TRUE(test, !ret || ret == -ECONNRESET);
+	return total;
+}
+
+void wait_byte(struct kunit *test, const u8 *byte, u8 want)
+{
+	KUNIT_ASSERT_TRUE(test, vt_until(READ_ONCE(*byte) == want));
+}
+
 void peer_hung_up(struct kunit *test, struct socket *sock)
 {
 	struct msghdr msg = {};
@@ -246,7 +371,6 @@ struct socket *peer_respond(struct kunit *test, struct vt_end *end)
 {
 	struct sockaddr_storage addr;
 	struct socket *listener = peer_listen(test, &addr), *sock;
-	union vt_event event;
 	u8 buf[PEER_CM];
 
 	vt_client(test, end, &vt_default_kind);
@@ -254,7 +378,7 @@ struct socket *peer_respond(struct kunit *test, struct vt_end *end)
 	sock = peer_accept(test, listener);
 	peer_recv(test, sock, buf, PEER_CM);
 	peer_send(test, sock, buf, peer_cm(buf, 1, NULL, 0));
-	vt_event(test, end->eq, FI_CONNECTED, &event);
+	vt_event(test, end->eq, FI_CONNECTED, NULL);
 	return sock;
 }
 

@@ -46,8 +46,7 @@ static void expect(struct kunit *test, struct socket *sock, u8 op, u8 op_data, s
 {
 	u8 want[PEER_BASE], got[PEER_BASE];
 
-	peer_hdr(want, op, 0, NULL, NULL, 0, payload);
-	want[4] = op_data;
+	peer_op(want, op, op_data, payload);
 	want[7] = id;
 	peer_recv(test, sock, got, sizeof(got));
 	KUNIT_EXPECT_MEMEQ(test, got, want, sizeof(got));
@@ -85,7 +84,6 @@ static void a_commit_is_sent_as_libfabric_sends_it(struct kunit *test)
 		.msg_iov = &iov, .iov_count = 1, .rma_iov = &rma, .rma_iov_count = 1,
 		.context = vt_ctx(1),
 	};
-	u8 ack[PEER_BASE];
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
 
@@ -94,9 +92,7 @@ static void a_commit_is_sent_as_libfabric_sends_it(struct kunit *test)
 	peer_hdr(want, 4, 8, NULL, &rma, 1, LEN);
 	KUNIT_EXPECT_MEMEQ(test, got, want, sizeof(want));
 	vt_none(test, end.tx);
-	peer_hdr(ack, 0, 0, NULL, NULL, 0, 0);
-	ack[4] = 2;
-	peer_send(test, sock, ack, sizeof(ack));
+	peer_send_ack(test, sock);
 	vt_done(test, end.tx, vt_ctx(1));
 }
 
@@ -125,7 +121,6 @@ static void the_response_announces_saves_too(struct kunit *test)
 	struct sockaddr_storage addr;
 	struct socket *listener = peer_listen(test, &addr), *sock;
 	struct vt_end end = {};
-	union vt_event event;
 
 	vt_client(test, &end, &vt_default_kind);
 	KUNIT_ASSERT_EQ(test, fi_connect(end.ep, &addr, NULL, 0), 0);
@@ -134,15 +129,13 @@ static void the_response_announces_saves_too(struct kunit *test)
 	peer_cm(buf, 1, NULL, 0);
 	peer_announce(buf);
 	peer_send(test, sock, buf, PEER_CM);
-	vt_event(test, end.eq, FI_CONNECTED, &event);
+	vt_event(test, end.eq, FI_CONNECTED, NULL);
 	KUNIT_ASSERT_EQ(test, fi_writemsg(end.ep, &msg, COMMIT | FI_SAVE), 0);
 	peer_recv(test, sock, got, sizeof(got));
 	peer_hdr(want, 4, 0x18, NULL, &rma, 1, 0);
 	KUNIT_EXPECT_MEMEQ(test, got, want, sizeof(want));
 	vt_none(test, end.tx);
-	peer_hdr(buf, 0, 0, NULL, NULL, 0, 0);
-	buf[4] = 2;
-	peer_send(test, sock, buf, PEER_BASE);
+	peer_send_ack(test, sock);
 	vt_done(test, end.tx, vt_ctx(1));
 }
 
@@ -198,17 +191,13 @@ static void a_save_of_ordinary_memory_ends_the_connection(struct kunit *test)
 	u8 *buf = vt_buf(test, LEN);
 	struct vt_end end = {};
 	struct socket *sock;
-	struct fid_mr *mr;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN, FI_REMOTE_READ, 0, KEY, 0,
-					&mr, NULL), 0);
-	vt_adopt(test, &mr->fid);
+	peer_region(test, buf, LEN, FI_REMOTE_READ, KEY);
 	violations_begin(test);
 	sock = peer_join_kofi(test, &end, PEER_SAVES);
 	send_rma(test, sock, 2, 0x18, 0, 0, 0);
 	peer_hung_up(test, sock);
-	KUNIT_EXPECT_EQ(test, violations(), 1);
-	KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_ACCESS);
+	expect_violations(test, 1, KTCP_BAD_ACCESS);
 }
 
 static void a_commit_to_ordinary_memory_writes_nothing(struct kunit *test)
@@ -216,11 +205,8 @@ static void a_commit_to_ordinary_memory_writes_nothing(struct kunit *test)
 	u8 *buf = vt_buf(test, LEN);
 	struct vt_end end = {};
 	struct socket *sock;
-	struct fid_mr *mr;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN, FI_REMOTE_WRITE, 0, KEY, 0,
-					&mr, NULL), 0);
-	vt_adopt(test, &mr->fid);
+	peer_region(test, buf, LEN, FI_REMOTE_WRITE, KEY);
 	violations_begin(test);
 	sock = peer_join_kofi(test, &end, PEER_SAVES);
 	send_rma(test, sock, 4, 8, 0, LEN, LEN);
@@ -237,13 +223,12 @@ static void a_write_that_is_cut_off_is_saved(struct kunit *test)
 	u8 msg[PEER_BASE + PEER_RMA + LEN];
 	struct vt_end first = {}, second = {};
 	struct socket *sock = peer_join_kofi(test, &first, PEER_SAVES), *other;
-	union vt_event event;
 	size_t hdr = peer_hdr(msg, 4, 8, NULL, &rma, 1, LEN);
 
 	vt_fill(msg + hdr, LEN, 9);
 	peer_send(test, sock, msg, hdr + LEN / 2);
 	peer_close(test, sock);
-	vt_event(test, first.eq, FI_SHUTDOWN, &event);
+	vt_event(test, first.eq, FI_SHUTDOWN, NULL);
 	vt_end_close(test, &first);
 	KUNIT_EXPECT_EQ(test, pmem->lines, 0);
 	other = peer_join_kofi(test, &second, PEER_SAVES);

@@ -67,18 +67,6 @@ static void op_done(struct fi_done *done, const struct fi_done_entry *entry)
 		complete(&log->done);
 }
 
-static struct fi_rma_iov region(struct kunit *test, u8 *buf, u64 key)
-{
-	struct fid_mr *mr;
-
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN, FI_REMOTE_READ, 0, key,
-					0, &mr, NULL), 0);
-	vt_adopt(test, &mr->fid);
-	return (struct fi_rma_iov) {
-		.addr = fi_mr_addr(mr), .len = LEN, .key = fi_mr_key(mr),
-	};
-}
-
 /* One operation of each kind, of an end with another one; their number is @nr */
 static void post_each(struct kunit *test, struct vt_end *end, u8 *buf,
 		      const struct fi_rma_iov *rma, struct op *ops, int nr)
@@ -105,7 +93,9 @@ static void ops_init(struct op *ops, struct log *log)
 static void order_on(struct kunit *test, const struct vt_kind *kind)
 {
 	struct op *ops = vt_buf(test, EACH * KINDS * sizeof(*ops));
-	struct fi_rma_iov rma = region(test, vt_buf(test, LEN), kind->comp_ctx + 1);
+	struct fid_mr *mr = peer_region(test, vt_buf(test, LEN), LEN, FI_REMOTE_READ,
+					kind->comp_ctx + 1);
+	const struct fi_rma_iov rma = peer_target(mr, LEN);
 	struct log *log = vt_buf(test, sizeof(*log));
 	u8 *buf = vt_buf(test, 6 * LEN);
 	struct vt_pair pair = {};
@@ -171,14 +161,6 @@ static struct sleeper *sleeper_new(struct kunit *test, bool sleeps)
 	return sleeper;
 }
 
-static size_t peer_message(u8 *msg, u8 seed)
-{
-	size_t len = peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN);
-
-	vt_fill(msg + len, LEN, seed);
-	return len + LEN;
-}
-
 /*
  * The queue makes one call at a time, so the callbacks of the other endpoint wait.  Its messages do
  * not.
@@ -191,23 +173,20 @@ static void a_callback_that_sleeps_holds_up_no_message_of_another_endpoint(struc
 	u8 msg[PEER_BASE + LEN];
 	struct vt_end sleeping = {}, awake = {};
 	struct socket *sock, *other;
-	int tries;
 
 	sleeping.tx = queue_new(test, &kinds[1]);
 	awake.tx = sleeping.tx;
 	sock = peer_join(test, &sleeping);
 	other = peer_join(test, &awake);
 	KUNIT_ASSERT_EQ(test, fi_recv(sleeping.ep, in, LEN, NULL, 0, &first->done), 0);
-	peer_send(test, sock, msg, peer_message(msg, 1));
+	peer_send_msg(test, sock, LEN, 1);
 	KUNIT_ASSERT_TRUE(test, has_completed(&first->entered));
 
 	KUNIT_ASSERT_EQ(test, fi_recv(awake.ep, in + LEN, LEN, NULL, 0, &got->done), 0);
 	KUNIT_ASSERT_EQ(test, fi_send(awake.ep, out, LEN, NULL, 0, &sent->done), 0);
-	peer_send(test, other, msg, peer_message(msg, 2));
+	peer_send_msg(test, other, LEN, 2);
 	peer_recv(test, other, msg, sizeof(msg));
-	for (tries = 0; tries < VT_PATIENCE_MS / 20 && !vt_filled(in + LEN, LEN, 2); tries++)
-		msleep(20);
-	KUNIT_EXPECT_TRUE(test, vt_filled(in + LEN, LEN, 2));
+	KUNIT_EXPECT_TRUE(test, vt_until(vt_filled(in + LEN, LEN, 2)));
 	/* A second in which nothing is called */
 	KUNIT_EXPECT_FALSE(test, wait_for_completion_timeout(&got->entered, HZ));
 	complete(&first->wake);
@@ -220,21 +199,17 @@ static void a_callback_that_sleeps_holds_up_no_message_of_its_endpoint(struct ku
 {
 	struct sleeper *first = sleeper_new(test, true), *second = sleeper_new(test, false);
 	u8 *in = vt_buf(test, 2 * LEN);
-	u8 msg[PEER_BASE + LEN];
 	struct vt_end end = { .may_sleep = 1 };
 	struct socket *sock;
-	int tries;
 
 	end.tx = queue_new(test, &kinds[1]);
 	sock = peer_join(test, &end);
 	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, in, LEN, NULL, 0, &first->done), 0);
 	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, in + LEN, LEN, NULL, 0, &second->done), 0);
-	peer_send(test, sock, msg, peer_message(msg, 1));
+	peer_send_msg(test, sock, LEN, 1);
 	KUNIT_ASSERT_TRUE(test, has_completed(&first->entered));
-	peer_send(test, sock, msg, peer_message(msg, 2));
-	for (tries = 0; tries < VT_PATIENCE_MS / 20 && !vt_filled(in + LEN, LEN, 2); tries++)
-		msleep(20);
-	KUNIT_EXPECT_TRUE(test, vt_filled(in + LEN, LEN, 2));
+	peer_send_msg(test, sock, LEN, 2);
+	KUNIT_EXPECT_TRUE(test, vt_until(vt_filled(in + LEN, LEN, 2)));
 	KUNIT_EXPECT_FALSE(test, completion_done(&second->entered));
 	complete(&first->wake);
 	KUNIT_EXPECT_TRUE(test, has_completed(&second->entered));
@@ -267,7 +242,7 @@ static void poster_done(struct fi_done *done, const struct fi_done_entry *entry)
 static void a_callback_that_sleeps_holds_up_nothing_that_it_posts(struct kunit *test)
 {
 	struct poster *poster = vt_buf(test, sizeof(*poster));
-	u8 msg[PEER_BASE + LEN], in[PEER_BASE + LEN];
+	u8 in[PEER_BASE + LEN];
 	struct vt_end end = {};
 	struct socket *sock;
 
@@ -281,7 +256,7 @@ static void a_callback_that_sleeps_holds_up_nothing_that_it_posts(struct kunit *
 	vt_fill(poster->out, LEN, 3);
 	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, vt_buf(test, LEN), LEN, NULL, 0,
 				      &poster->sleeper.done), 0);
-	peer_send(test, sock, msg, peer_message(msg, 1));
+	peer_send_msg(test, sock, LEN, 1);
 	KUNIT_ASSERT_TRUE(test, has_completed(&poster->sleeper.entered));
 	KUNIT_EXPECT_EQ(test, poster->ret, 0);
 	peer_recv(test, sock, in, sizeof(in));

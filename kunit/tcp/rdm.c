@@ -11,48 +11,11 @@
 #include "../../providers/tcp/trace.h"
 #include "rdm.h"
 
-#define LEN	32
+#define LEN	RDM_LEN
 #define INCARNATIONS	300
 #define STREAMS		1900	/* 400 more are in refuse.c */
 #define STREAMS_TAG	0x5ca1ab1e0ddba11ULL
 #define LONG	SZ_256K	/* so many of these are more than the sockets take */
-
-static __be16 port_of(struct kunit *test, struct vt_end *end)
-{
-	struct sockaddr_storage name = {};
-	size_t len = sizeof(name);
-
-	KUNIT_ASSERT_EQ(test, fi_getname(&end->ep->fid, &name, &len), 0);
-	return ((struct sockaddr_in *)&name)->sin_port;
-}
-
-static void post(struct kunit *test, struct vt_end *end, const struct rdm_peer *peer,
-		 unsigned long nr)
-{
-	u8 *out = vt_buf(test, LEN);
-
-	vt_fill(out, LEN, nr);
-	KUNIT_ASSERT_EQ(test, fi_send(end->ep, out, LEN, NULL, peer->addr, vt_ctx(nr)), 0);
-}
-
-/* The message that post() has posted with this number */
-static void expect_msg(struct kunit *test, struct socket *sock, unsigned long nr)
-{
-	u8 got[PEER_BASE + LEN];
-
-	peer_recv(test, sock, got, sizeof(got));
-	KUNIT_EXPECT_EQ(test, got[1], 0);
-	KUNIT_EXPECT_TRUE(test, vt_filled(got + PEER_BASE, LEN, nr));
-}
-
-static void put(struct kunit *test, struct socket *sock, u8 seed)
-{
-	u8 msg[PEER_BASE + LEN];
-	size_t len = peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN);
-
-	vt_fill(msg + len, LEN, seed);
-	peer_send(test, sock, msg, sizeof(msg));
-}
 
 /* The endpoint receives what is sent by a connection */
 static void expect_heard(struct kunit *test, struct vt_end *end, struct socket *sock, u8 seed)
@@ -60,7 +23,7 @@ static void expect_heard(struct kunit *test, struct vt_end *end, struct socket *
 	u8 *in = vt_buf(test, LEN);
 
 	KUNIT_ASSERT_EQ(test, fi_recv(end->ep, in, LEN, NULL, FI_ADDR_UNSPEC, vt_ctx(77)), 0);
-	put(test, sock, seed);
+	peer_send_msg(test, sock, LEN, seed);
 	vt_done(test, end->rx, vt_ctx(77));
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, LEN, seed));
 }
@@ -70,26 +33,24 @@ static void an_endpoint_asks_as_libfabric_asks(struct kunit *test)
 	static const u8 no_pid[4];
 	struct rdm_peer peer;
 	struct vt_end end = {};
+	struct sockaddr_storage name;
 	struct sockaddr_in from;
 	struct socket *sock;
 	u8 data[RDM_CM];
-	__be16 port;
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_HIGH);
-	post(test, &end, &peer, 1);
+	rdm_open_with(test, &end, &peer, RDM_HIGH);
+	rdm_post(test, &end, peer.addr, 1);
 	sock = rdm_asked(test, &peer, data);
-	port = port_of(test, &end);
+	name = rdm_name(test, end.ep);
 	KUNIT_EXPECT_EQ(test, data[0], 1);
 	KUNIT_EXPECT_EQ(test, data[1], 0);
-	KUNIT_EXPECT_MEMEQ(test, data + 2, &port, sizeof(port));
+	KUNIT_EXPECT_MEMEQ(test, data + 2, &((struct sockaddr_in *)&name)->sin_port, 2);
 	KUNIT_EXPECT_MEMNEQ(test, data + 4, no_pid, sizeof(no_pid));
 	/* The address that it is known by */
 	KUNIT_ASSERT_GE(test, kernel_getpeername(sock, (void *)&from), 0);
 	KUNIT_EXPECT_EQ(test, ntohl(from.sin_addr.s_addr), 0x7f000002);
 	rdm_respond(test, sock, data, 0x81, RDM_PID);
-	expect_msg(test, sock, 1);
-	vt_done(test, end.tx, vt_ctx(1));
+	rdm_expect_sent(test, &end, sock, 1);
 }
 
 static const struct version_case {
@@ -113,8 +74,7 @@ static void a_response_says_the_version_and_repeats_the_port(struct kunit *test)
 	struct socket *sock;
 	u8 data[RDM_CM];
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	rdm_open_with(test, &end, &peer, RDM_LOW);
 	sock = rdm_ask(test, &end, &peer, row->asked, RDM_PID);
 	rdm_expect_cm(test, sock, 1, data);
 	KUNIT_EXPECT_EQ(test, data[0], row->answered);
@@ -122,9 +82,8 @@ static void a_response_says_the_version_and_repeats_the_port(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, data + 2, &((struct sockaddr_in *)&peer.name)->sin_port, 2);
 	KUNIT_EXPECT_MEMNEQ(test, data + 4, no_pid, sizeof(no_pid));
 	/* One connection for both directions */
-	post(test, &end, &peer, 2);
-	expect_msg(test, sock, 2);
-	vt_done(test, end.tx, vt_ctx(2));
+	rdm_post(test, &end, peer.addr, 2);
+	rdm_expect_sent(test, &end, sock, 2);
 	expect_heard(test, &end, sock, 3);
 }
 
@@ -146,20 +105,18 @@ static void a_request_of_something_else_is_refused(struct kunit *test)
 {
 	const struct stranger_case *row = test->param_value;
 	u8 buf[PEER_CM + sizeof(row->data)];
-	struct sockaddr_storage to = {};
+	struct sockaddr_storage to;
 	struct vt_end end = {};
-	size_t len = sizeof(to);
 	struct socket *sock;
 
 	violations_begin(test);
 	rdm_open(test, &end);
-	KUNIT_ASSERT_EQ(test, fi_getname(&end.ep->fid, &to, &len), 0);
+	to = rdm_name(test, end.ep);
 	sock = peer_connect_from(test, RDM_LOW, &to);
 	peer_send(test, sock, buf, peer_cm(buf, 0, row->data, row->len));
 	peer_recv(test, sock, buf, PEER_CM);
 	KUNIT_EXPECT_EQ(test, buf[1], 6);
-	KUNIT_EXPECT_EQ(test, violations(), 1);
-	KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_REQUEST);
+	expect_violations(test, 1, KTCP_BAD_REQUEST);
 }
 
 static void an_incarnation_has_one_connection(struct kunit *test)
@@ -167,13 +124,11 @@ static void an_incarnation_has_one_connection(struct kunit *test)
 	struct rdm_peer peer;
 	struct vt_end end = {};
 	struct socket *first, *again;
-	u8 data[RDM_CM];
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	rdm_open_with(test, &end, &peer, RDM_HIGH);
 	first = rdm_dial(test, &end, &peer, 1, RDM_PID);
 	again = rdm_ask(test, &end, &peer, 1, RDM_PID);
-	rdm_expect_cm(test, again, 6, data);
+	rdm_expect_cm(test, again, 6, NULL);
 	peer_hung_up(test, again);
 	expect_heard(test, &end, first, 1);
 }
@@ -184,54 +139,38 @@ static void another_incarnation_is_another_peer(struct kunit *test)
 	struct rdm_peer peer;
 	struct vt_end end = {};
 	struct socket *first, *second;
-	u8 *in = vt_buf(test, LEN), buf[PEER_BASE + PEER_RMA];
-	struct vt_comp comp;
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	rdm_open_with(test, &end, &peer, RDM_LOW);
 	first = rdm_dial(test, &end, &peer, 1, RDM_PID);
-	KUNIT_ASSERT_EQ(test, fi_read(end.ep, in, LEN, NULL, peer.addr, 0, 1, vt_ctx(1)), 0);
-	peer_recv(test, first, buf, sizeof(buf));
+	rdm_begin_read(test, &end, &peer, first, vt_ctx(1));
 	second = rdm_dial(test, &end, &peer, 1, RDM_PID + 1);
-	comp = vt_failed(test, end.tx);
-	KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	vt_failed_with(test, end.tx, vt_ctx(1), ECONNRESET);
 	peer_hung_up(test, first);
-	post(test, &end, &peer, 2);
-	expect_msg(test, second, 2);
-	vt_done(test, end.tx, vt_ctx(2));
+	rdm_post(test, &end, peer.addr, 2);
+	rdm_expect_sent(test, &end, second, 2);
 }
 
 /* A read of each is under way when the next one comes, which gets nothing of it */
 static void many_incarnations_come_one_after_the_other(struct kunit *test)
 {
-	u8 *in = vt_buf(test, LEN), buf[PEER_BASE + PEER_RMA];
 	struct socket *last = NULL, *sock;
 	struct rdm_peer peer;
 	struct vt_end end = {};
-	struct vt_comp comp;
 	unsigned long i;
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	rdm_open_with(test, &end, &peer, RDM_LOW);
 	for (i = 0; i < INCARNATIONS; i++) {
 		sock = rdm_dial(test, &end, &peer, 1, RDM_PID + i);
 		if (last) {
-			comp = vt_failed(test, end.tx);
-			KUNIT_ASSERT_EQ(test, comp.err, ECONNRESET);
-			KUNIT_ASSERT_PTR_EQ(test, comp.context, vt_ctx(3 * i));
+			vt_failed_with(test, end.tx, vt_ctx(3 * i), ECONNRESET);
 			peer_hung_up(test, last);
 			peer_close(test, last);
 		}
-		post(test, &end, &peer, 3 * i + 1);
-		post(test, &end, &peer, 3 * i + 2);
-		expect_msg(test, sock, 3 * i + 1);
-		expect_msg(test, sock, 3 * i + 2);
-		vt_done(test, end.tx, vt_ctx(3 * i + 1));
-		vt_done(test, end.tx, vt_ctx(3 * i + 2));
-		KUNIT_ASSERT_EQ(test, fi_read(end.ep, in, LEN, NULL, peer.addr, 0, 1,
-					      vt_ctx(3 * i + 3)), 0);
-		peer_recv(test, sock, buf, sizeof(buf));
+		rdm_post(test, &end, peer.addr, 3 * i + 1);
+		rdm_post(test, &end, peer.addr, 3 * i + 2);
+		rdm_expect_sent(test, &end, sock, 3 * i + 1);
+		rdm_expect_sent(test, &end, sock, 3 * i + 2);
+		rdm_begin_read(test, &end, &peer, sock, vt_ctx(3 * i + 3));
 		last = sock;
 	}
 	vt_none(test, end.tx);
@@ -256,13 +195,11 @@ static void random_stream(struct kunit *test, struct socket *sock, unsigned int 
 /* The tag tells its message from those that streams may become */
 static void expect_tagged(struct kunit *test, struct vt_end *end, struct socket *sock)
 {
-	u8 *in = vt_buf(test, LEN), msg[PEER_BASE + 8 + LEN];
-	size_t len = peer_tagged(msg, 0, NULL, STREAMS_TAG, LEN);
+	u8 *in = vt_buf(test, LEN);
 
-	vt_fill(msg + len, LEN, 9);
 	KUNIT_ASSERT_EQ(test, fi_trecv(end->ep, in, LEN, NULL, FI_ADDR_UNSPEC, STREAMS_TAG, 0,
 				       vt_ctx(9)), 0);
-	peer_send(test, sock, msg, len + LEN);
+	peer_send_tagged(test, sock, 0, STREAMS_TAG, LEN, 9);
 	vt_done(test, end->rx, vt_ctx(9));
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, LEN, 9));
 }
@@ -274,8 +211,7 @@ static void random_streams_harm_nobody_else(struct kunit *test)
 	struct vt_end end = {};
 	unsigned int i;
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &low, RDM_LOW);
+	rdm_open_with(test, &end, &low, RDM_LOW);
 	rdm_peer_new(test, &end, &high, RDM_HIGH);
 	good = rdm_dial(test, &end, &high, 1, RDM_PID);
 	for (i = 0; i < STREAMS; i++) {
@@ -285,61 +221,54 @@ static void random_streams_harm_nobody_else(struct kunit *test)
 	}
 	expect_tagged(test, &end, good);
 	expect_tagged(test, &end, rdm_dial(test, &end, &low, 1, RDM_PID + i));
-	post(test, &end, &high, 1);
-	expect_msg(test, good, 1);
-	vt_done(test, end.tx, vt_ctx(1));
+	rdm_post(test, &end, high.addr, 1);
+	rdm_expect_sent(test, &end, good, 1);
 }
 
 static void of_two_requests_that_of_the_larger_address_counts(struct kunit *test)
 {
-	u8 request[RDM_CM], data[RDM_CM];
+	u8 request[RDM_CM];
 	struct socket *ours, *theirs;
 	struct rdm_peer low, high;
 	struct vt_end end = {};
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &low, RDM_LOW);
+	rdm_open_with(test, &end, &low, RDM_LOW);
 	rdm_peer_new(test, &end, &high, RDM_HIGH);
 	/* The endpoint's, if the peer's is smaller */
-	post(test, &end, &low, 1);
+	rdm_post(test, &end, low.addr, 1);
 	ours = rdm_asked(test, &low, request);
 	theirs = rdm_ask(test, &end, &low, 1, RDM_PID);
-	rdm_expect_cm(test, theirs, 6, data);
+	rdm_expect_cm(test, theirs, 6, NULL);
 	peer_hung_up(test, theirs);
 	rdm_respond(test, ours, request, 0x81, RDM_PID);
-	expect_msg(test, ours, 1);
-	vt_done(test, end.tx, vt_ctx(1));
+	rdm_expect_sent(test, &end, ours, 1);
 	/* The peer's, if that is larger */
-	post(test, &end, &high, 2);
-	ours = rdm_asked(test, &high, request);
+	rdm_post(test, &end, high.addr, 2);
+	ours = rdm_asked(test, &high, NULL);
 	theirs = rdm_dial(test, &end, &high, 1, RDM_PID);
-	expect_msg(test, theirs, 2);
-	vt_done(test, end.tx, vt_ctx(2));
+	rdm_expect_sent(test, &end, theirs, 2);
 	peer_hung_up(test, ours);
 }
 
 /* It may have a connection that it has not seen to end, or be about to connect itself */
 static void a_peer_that_refuses_is_asked_again(struct kunit *test)
 {
-	u8 request[RDM_CM], buf[PEER_CM];
+	u8 buf[PEER_CM];
 	struct rdm_peer peer;
 	struct vt_end end = {};
 	struct socket *sock;
 	int i;
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_HIGH);
-	post(test, &end, &peer, 1);
+	rdm_open_with(test, &end, &peer, RDM_HIGH);
+	rdm_post(test, &end, peer.addr, 1);
 	for (i = 0; i < 3; i++) {
-		sock = rdm_asked(test, &peer, request);
+		sock = rdm_asked(test, &peer, NULL);
 		peer_send(test, sock, buf, peer_cm(buf, 6, NULL, 0));
 		peer_close(test, sock);
 	}
 	vt_none(test, end.tx);
-	sock = rdm_asked(test, &peer, request);
-	rdm_respond(test, sock, request, 0x81, RDM_PID);
-	expect_msg(test, sock, 1);
-	vt_done(test, end.tx, vt_ctx(1));
+	sock = rdm_accept(test, &peer, 0x81, RDM_PID);
+	rdm_expect_sent(test, &end, sock, 1);
 }
 
 static void a_peer_that_hangs_up_is_asked_again(struct kunit *test)
@@ -347,37 +276,28 @@ static void a_peer_that_hangs_up_is_asked_again(struct kunit *test)
 	struct rdm_peer peer;
 	struct vt_end end = {};
 	struct socket *sock;
-	u8 request[RDM_CM];
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_HIGH);
-	post(test, &end, &peer, 1);
-	peer_close(test, rdm_asked(test, &peer, request));
-	sock = rdm_asked(test, &peer, request);
-	rdm_respond(test, sock, request, 0x81, RDM_PID);
-	expect_msg(test, sock, 1);
-	vt_done(test, end.tx, vt_ctx(1));
+	rdm_open_with(test, &end, &peer, RDM_HIGH);
+	rdm_post(test, &end, peer.addr, 1);
+	peer_close(test, rdm_asked(test, &peer, NULL));
+	sock = rdm_accept(test, &peer, 0x81, RDM_PID);
+	rdm_expect_sent(test, &end, sock, 1);
 }
 
 static void nobody_there_is_an_error_at_once(struct kunit *test)
 {
 	struct rdm_peer peer;
 	struct vt_end end = {};
-	struct vt_comp comp;
 	unsigned long since;
 	int i;
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	rdm_open_with(test, &end, &peer, RDM_HIGH);
 	peer_close(test, peer.listener);
 	since = jiffies;
 	for (i = 0; i < 3; i++)
-		post(test, &end, &peer, i);
-	for (i = 0; i < 3; i++) {
-		comp = vt_failed(test, end.tx);
-		KUNIT_EXPECT_EQ(test, comp.err, ECONNREFUSED);
-		KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(i));
-	}
+		rdm_post(test, &end, peer.addr, i);
+	for (i = 0; i < 3; i++)
+		vt_failed_with(test, end.tx, vt_ctx(i), ECONNREFUSED);
 	KUNIT_EXPECT_LE(test, jiffies - since, 5 * HZ);
 	vt_none(test, end.tx);
 }
@@ -388,42 +308,30 @@ static void a_peer_that_has_left_is_connected_to_anew(struct kunit *test)
 	struct rdm_peer peer;
 	struct vt_end end = {};
 	struct socket *sock;
-	u8 request[RDM_CM];
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	rdm_open_with(test, &end, &peer, RDM_LOW);
 	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
 	expect_heard(test, &end, sock, 1);
 	peer_leave(test, sock);
-	post(test, &end, &peer, 2);
-	sock = rdm_asked(test, &peer, request);
-	rdm_respond(test, sock, request, 0x81, RDM_PID + 1);
-	expect_msg(test, sock, 2);
-	vt_done(test, end.tx, vt_ctx(2));
+	rdm_post(test, &end, peer.addr, 2);
+	sock = rdm_accept(test, &peer, 0x81, RDM_PID + 1);
+	rdm_expect_sent(test, &end, sock, 2);
 }
 
 static void what_was_sent_ends_with_its_connection_once(struct kunit *test)
 {
-	u8 *mem = vt_buf(test, LEN), buf[PEER_BASE + PEER_RMA], request[RDM_CM];
 	struct rdm_peer peer;
 	struct vt_end end = {};
-	struct vt_comp comp;
 	struct socket *sock;
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	rdm_open_with(test, &end, &peer, RDM_LOW);
 	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
-	KUNIT_ASSERT_EQ(test, fi_read(end.ep, mem, LEN, NULL, peer.addr, 0, 1, vt_ctx(1)), 0);
-	peer_recv(test, sock, buf, sizeof(buf));
+	rdm_begin_read(test, &end, &peer, sock, vt_ctx(1));
 	peer_close(test, sock);
-	comp = vt_failed(test, end.tx);
-	KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
-	post(test, &end, &peer, 2);
-	sock = rdm_asked(test, &peer, request);
-	rdm_respond(test, sock, request, 0x81, RDM_PID);
-	expect_msg(test, sock, 2);
-	vt_done(test, end.tx, vt_ctx(2));
+	vt_failed_with(test, end.tx, vt_ctx(1), ECONNRESET);
+	rdm_post(test, &end, peer.addr, 2);
+	sock = rdm_accept(test, &peer, 0x81, RDM_PID);
+	rdm_expect_sent(test, &end, sock, 2);
 	vt_none(test, end.tx);
 }
 
@@ -432,31 +340,23 @@ static void what_was_sent_ends_with_its_connection_once(struct kunit *test)
 
 static void a_peer_that_dies_is_noticed_and_dialled_again(struct kunit *test)
 {
-	u8 *mem = vt_buf(test, LEN), buf[PEER_BASE + PEER_RMA], request[RDM_CM];
 	struct rdm_peer peer;
 	struct vt_end end = {};
-	struct vt_comp comp;
 	struct socket *sock;
 	unsigned long since;
 
 	rdm_param(test, "peer_timeout", __stringify(PEER_S));
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	rdm_open_with(test, &end, &peer, RDM_LOW);
 	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
-	KUNIT_ASSERT_EQ(test, fi_read(end.ep, mem, LEN, NULL, peer.addr, 0, 1, vt_ctx(1)), 0);
-	peer_recv(test, sock, buf, sizeof(buf));
+	rdm_begin_read(test, &end, &peer, sock, vt_ctx(1));
 	since = jiffies;
 	peer_dies(test, sock);
-	comp = vt_failed(test, end.tx);
-	KUNIT_EXPECT_EQ(test, comp.err, ETIMEDOUT);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	vt_failed_with(test, end.tx, vt_ctx(1), ETIMEDOUT);
 	KUNIT_EXPECT_LE(test, jiffies - since, (PEER_S + SLACK_S) * HZ);
 	vt_none(test, end.tx);
-	post(test, &end, &peer, 2);
-	sock = rdm_asked(test, &peer, request);
-	rdm_respond(test, sock, request, 0x81, RDM_PID);
-	expect_msg(test, sock, 2);
-	vt_done(test, end.tx, vt_ctx(2));
+	rdm_post(test, &end, peer.addr, 2);
+	sock = rdm_accept(test, &peer, 0x81, RDM_PID);
+	rdm_expect_sent(test, &end, sock, 2);
 }
 
 /* One that says nothing holds up nobody else, and is given up */
@@ -464,24 +364,18 @@ static void a_peer_that_does_not_answer_is_given_up(struct kunit *test)
 {
 	struct rdm_peer mute, peer;
 	struct vt_end end = {};
-	struct vt_comp comp;
 	struct socket *sock;
 	unsigned long since;
-	u8 request[RDM_CM];
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &mute, RDM_HIGH);
+	rdm_open_with(test, &end, &mute, RDM_HIGH);
 	rdm_peer_new(test, &end, &peer, RDM_LOW);
 	since = jiffies;
-	post(test, &end, &mute, 1);
-	rdm_asked(test, &mute, request);
+	rdm_post(test, &end, mute.addr, 1);
+	rdm_asked(test, &mute, NULL);
 	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
-	post(test, &end, &peer, 2);
-	expect_msg(test, sock, 2);
-	vt_done(test, end.tx, vt_ctx(2));
-	comp = vt_failed(test, end.tx);
-	KUNIT_EXPECT_EQ(test, comp.err, ETIMEDOUT);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	rdm_post(test, &end, peer.addr, 2);
+	rdm_expect_sent(test, &end, sock, 2);
+	vt_failed_with(test, end.tx, vt_ctx(1), ETIMEDOUT);
 	KUNIT_EXPECT_LE(test, jiffies - since, (10 + SLACK_S) * HZ);
 	vt_none(test, end.tx);
 }
@@ -517,7 +411,7 @@ static void a_peer_without_a_route_is_an_error_at_once(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, shell, (void *)row->del), 0);
 	rdm_open(test, &end);
 	KUNIT_ASSERT_EQ(test, fi_av_insertsvc(end.av, NOWHERE, 4711, &peer.addr, 0, NULL), 1);
-	post(test, &end, &peer, 1);
+	rdm_post(test, &end, peer.addr, 1);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, end.tx).err, row->err);
 }
 
@@ -527,22 +421,20 @@ static void a_peer_without_a_route_is_an_error_at_once(struct kunit *test)
 /* The only port has a connection from the endpoint's host to the peer already */
 static void a_peer_is_given_up_while_no_port_is_free(struct kunit *test)
 {
-	struct sockaddr_storage name = {};
+	struct sockaddr_storage name;
 	struct rdm_peer peer = {};
 	struct vt_end end = {};
 	struct vt_comp comp;
-	size_t len = sizeof(name);
 	unsigned long since;
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_HIGH);
-	KUNIT_ASSERT_EQ(test, fi_getname(&end.ep->fid, &name, &len), 0);
+	rdm_open_with(test, &end, &peer, RDM_HIGH);
+	name = rdm_name(test, end.ep);
 	KUNIT_ASSERT_EQ(test, vt_shell("cat " PORTS " >" SAVED), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, shell, "cat " SAVED " >" PORTS), 0);
 	KUNIT_ASSERT_EQ(test, vt_shell("echo 40000 40000 >" PORTS), 0);
 	peer_connect_from(test, ntohl(((struct sockaddr_in *)&name)->sin_addr.s_addr), &peer.name);
 	since = jiffies;
-	post(test, &end, &peer, 1);
+	rdm_post(test, &end, peer.addr, 1);
 	while (!vt_wait(end.tx, &comp) && time_before(jiffies, since + (10 + SLACK_S) * HZ))
 		;
 	KUNIT_EXPECT_EQ(test, comp.err, EADDRNOTAVAIL);
@@ -554,19 +446,17 @@ static void a_peer_that_takes_no_connections_is_not_dialled(struct kunit *test)
 {
 	u8 data[RDM_CM] = { 0, 1 }, buf[PEER_CM + RDM_CM], *out = vt_buf(test, LONG);
 	const __be32 pid = cpu_to_be32(RDM_PID);
-	struct sockaddr_storage to = {};
+	struct sockaddr_storage to;
 	struct rdm_peer peer = {};
 	struct vt_end end = {};
-	size_t len = sizeof(to);
 	int posted = 0, refused = 0;
 	struct vt_comp comp;
 	struct socket *sock;
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	rdm_open_with(test, &end, &peer, RDM_LOW);
 	memcpy(data + 2, &((struct sockaddr_in *)&peer.name)->sin_port, 2);
 	memcpy(data + 4, &pid, sizeof(pid));
-	KUNIT_ASSERT_EQ(test, fi_getname(&end.ep->fid, &to, &len), 0);
+	to = rdm_name(test, end.ep);
 	sock = peer_connect_from(test, RDM_LOW, &to);
 	peer_send(test, sock, buf, peer_cm(buf, 0, data, sizeof(data)));
 	peer_recv(test, sock, buf, sizeof(buf));
@@ -588,23 +478,17 @@ static void what_waits_for_a_peer_ends_with_the_endpoint(struct kunit *test)
 {
 	struct rdm_peer peer;
 	struct vt_end end = {};
-	struct vt_comp comp;
-	u8 request[RDM_CM];
 	int i;
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	rdm_open_with(test, &end, &peer, RDM_HIGH);
 	for (i = 0; i < 4; i++)
-		post(test, &end, &peer, i);
-	rdm_asked(test, &peer, request);
+		rdm_post(test, &end, peer.addr, i);
+	rdm_asked(test, &peer, NULL);
 	KUNIT_ASSERT_EQ(test, fi_ep_drain(end.ep, -1), 0);
-	for (i = 0; i < 4; i++) {
-		comp = vt_failed(test, end.tx);
-		KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
-		KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(i));
-	}
+	for (i = 0; i < 4; i++)
+		vt_failed_with(test, end.tx, vt_ctx(i), ECANCELED);
 	vt_none(test, end.tx);
-	KUNIT_EXPECT_EQ(test, fi_send(end.ep, request, 1, NULL, peer.addr, NULL), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, fi_inject(end.ep, NULL, 0, peer.addr), -ESHUTDOWN);
 }
 
 static void an_endpoint_needs_an_address_of_its_own(struct kunit *test)

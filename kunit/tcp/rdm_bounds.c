@@ -33,32 +33,20 @@ static void post_recv(struct kunit *test, struct vt_end *end, u64 tag, unsigned 
 				       tag, 0, vt_ctx(nr)), 0);
 }
 
-/* An empty tagged message */
-static void put(struct kunit *test, struct socket *sock, u64 tag)
-{
-	u8 msg[PEER_BASE + 8];
-
-	peer_send(test, sock, msg, peer_tagged(msg, 0, NULL, tag, 0));
-}
-
 /* What a connection sends arrives, behind a message that nobody receives */
 static void expect_served(struct kunit *test, struct vt_end *end, struct socket *sock)
 {
-	put(test, sock, 1001);
+	peer_send_tagged(test, sock, 0, 1001, 0, 0);
 	post_recv(test, end, 1002, 1002);
-	put(test, sock, 1002);
+	peer_send_tagged(test, sock, 0, 1002, 0, 0);
 	vt_done(test, end->rx, vt_ctx(1002));
 }
 
 static void expect_all_failed(struct kunit *test, struct vt_end *end, int count,
 			      unsigned long since, int seconds)
 {
-	struct vt_comp comp;
-
-	while (count--) {
-		comp = vt_failed(test, end->rx);
-		KUNIT_EXPECT_EQ(test, comp.err, ETIMEDOUT);
-	}
+	while (count--)
+		KUNIT_EXPECT_EQ(test, vt_failed(test, end->rx).err, ETIMEDOUT);
 	KUNIT_EXPECT_GE(test, jiffies - since, seconds * HZ);
 	KUNIT_EXPECT_LE(test, jiffies - since, (seconds + SLACK_S) * HZ);
 }
@@ -89,24 +77,21 @@ static void messages_that_never_end_do_not_keep_receives(struct kunit *test)
 	expect_served(test, &end, rdm_dial(test, &end, &peer, 1, RDM_PID));
 }
 
-/* One connection announces as many messages as there are receives, and has none of them */
 /* Receives take the RTS messages of a peer, and their payload is asked for */
 static struct socket *rts_for_all(struct kunit *test, struct vt_end *end, struct rdm_peer *peer)
 {
-	u8 msg[PEER_BASE + 16], got[PEER_BASE];
+	u8 msg[PEER_BASE + 16];
 	struct socket *sock;
 	int i;
 
 	rdm_param(test, "message_timeout", __stringify(SHORT_S));
 	rdm_param(test, "rts_timeout", __stringify(RTS_S));
-	rdm_open(test, end);
-	rdm_peer_new(test, end, peer, RDM_LOW);
+	rdm_open_with(test, end, peer, RDM_LOW);
 	sock = rdm_dial(test, end, peer, 1, RDM_PID);
 	for (i = 0; i < RECEIVES; i++) {
 		post_recv(test, end, 1, 1);
 		peer_send(test, sock, msg, peer_rts(msg, 0, NULL, 1, HOLD, i + 1));
-		peer_recv(test, sock, got, PEER_BASE);
-		KUNIT_EXPECT_EQ(test, got[1], 6);
+		peer_expect_op(test, sock, 6, i + 1, 0);
 	}
 	return sock;
 }
@@ -120,7 +105,7 @@ static void payloads_that_never_come_do_not_keep_receives(struct kunit *test)
 
 	sock = rts_for_all(test, &end, &peer);
 	/* What else it sends makes no difference */
-	put(test, sock, 7);
+	peer_send_tagged(test, sock, 0, 7, 0, 0);
 	expect_all_failed(test, &end, RECEIVES, since, SHORT_S);
 	peer_hung_up(test, sock);
 }
@@ -154,7 +139,7 @@ static void fill_from(struct kunit *test, struct vt_end *end, u32 host, int coun
 			*socks = rdm_dial(test, end, &peer, 1, RDM_PID);
 			socks++;
 		}
-		put(test, socks[-1], 1);
+		peer_send_tagged(test, socks[-1], 0, 1, 0, 0);
 	}
 }
 
@@ -202,9 +187,9 @@ static void hosts_that_have_gone_make_room(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, left, 0);
 	rdm_peer_new(test, &end, &peer, RDM_HIGH);
 	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
-	put(test, sock, 1001);
+	peer_send_tagged(test, sock, 0, 1001, 0, 0);
 	post_recv(test, &end, 1002, 1002);
-	put(test, sock, 1002);
+	peer_send_tagged(test, sock, 0, 1002, 0, 0);
 	vt_none(test, end.rx);
 	since = jiffies;
 	while (at > socks)
@@ -223,13 +208,12 @@ static void a_message_that_waits_outside_is_kept_when_there_is_room(struct kunit
 	struct socket *sock;
 	u64 tag;
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	rdm_open_with(test, &end, &peer, RDM_LOW);
 	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
 	for (tag = 1; tag <= PEER_KEPT + 1; tag++)
-		put(test, sock, tag);
+		peer_send_tagged(test, sock, 0, tag, 0, 0);
 	post_recv(test, &end, 1002, 1002);
-	put(test, sock, 1002);
+	peer_send_tagged(test, sock, 0, 1002, 0, 0);
 	wait_filled();
 	vt_none(test, end.rx);
 	begin = jiffies;
@@ -242,11 +226,6 @@ static void a_message_that_waits_outside_is_kept_when_there_is_room(struct kunit
 		post_recv(test, &end, tag, tag);
 		vt_done(test, end.rx, vt_ctx(tag));
 	}
-}
-
-static void put_big(struct kunit *test, struct socket *sock, u8 *msg, u64 tag, size_t len)
-{
-	peer_send(test, sock, msg, peer_tagged(msg, 0, NULL, tag, len) + len);
 }
 
 /* What happens when there is a place for two messages */
@@ -263,7 +242,7 @@ enum place {
 static void expect_two_kept(struct kunit *test, enum place place)
 {
 	static const size_t lens[2] = { 8000, 4000 };
-	u8 *msg = vt_buf(test, PEER_BASE + 8 + BIG), *in = vt_buf(test, 2 * BIG);
+	u8 *in = vt_buf(test, 2 * BIG);
 	const int full = HOST_BYTES / BIG / BIG_KEPT;
 	struct rdm_peer *peers = vt_buf(test, (full + 2) * sizeof(*peers));
 	struct vt_end end = {};
@@ -277,11 +256,11 @@ static void expect_two_kept(struct kunit *test, enum place place)
 		rdm_peer_new(test, &end, &peers[i], RDM_LOW);
 		sock = rdm_dial(test, &end, &peers[i], 1, RDM_PID);
 		for (n = 0; i < full && n < BIG_KEPT; n++)
-			put_big(test, sock, msg, 1, BIG);
+			peer_send_tagged(test, sock, 0, 1, BIG, 0);
 		if (i >= full) {
-			put_big(test, sock, msg, i, lens[i - full]);
+			peer_send_tagged(test, sock, 0, i, lens[i - full], 0);
 			post_recv(test, &end, 1000 + i, 1);
-			put(test, sock, 1000 + i);
+			peer_send_tagged(test, sock, 0, 1000 + i, 0, 0);
 		}
 		if (i >= full - 1)
 			wait_filled();
@@ -329,11 +308,10 @@ static void messages_in_the_socket_outlive_their_connection(struct kunit *test)
 	struct socket *sock;
 	u64 tag;
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	rdm_open_with(test, &end, &peer, RDM_LOW);
 	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
 	for (tag = 1; tag <= 2 * PEER_KEPT; tag++)
-		put(test, sock, tag);
+		peer_send_tagged(test, sock, 0, tag, 0, 0);
 	peer_close(test, sock);
 	wait_filled();
 	for (tag = 1; tag <= 2 * PEER_KEPT; tag++) {
@@ -344,9 +322,7 @@ static void messages_in_the_socket_outlive_their_connection(struct kunit *test)
 
 static void expect_refused(struct kunit *test, struct vt_end *end, const struct rdm_peer *peer)
 {
-	u8 data[RDM_CM];
-
-	rdm_expect_cm(test, rdm_ask(test, end, peer, 1, RDM_PID), 6, data);
+	rdm_expect_cm(test, rdm_ask(test, end, peer, 1, RDM_PID), 6, NULL);
 }
 
 /* Of one that is not used the connection with the case ends, and makes room */
@@ -444,12 +420,11 @@ static void a_limit_that_is_lowered_ends_nothing(struct kunit *test)
 static void nobody_else_is_the_endpoint_itself(struct kunit *test)
 {
 	struct rdm_peer own = { .host = OWN };
-	size_t len = sizeof(own.name);
 	u64 *in = vt_buf(test, sizeof(*in)), out = 5;
 	struct vt_end end = {};
 
 	rdm_open(test, &end);
-	KUNIT_ASSERT_EQ(test, fi_getname(&end.ep->fid, &own.name, &len), 0);
+	own.name = rdm_name(test, end.ep);
 	KUNIT_ASSERT_EQ(test, fi_av_insert(end.av, &own.name, 1, &own.addr, 0, NULL), 1);
 	expect_refused(test, &end, &own);
 	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, in, sizeof(*in), NULL, FI_ADDR_UNSPEC, vt_ctx(1)), 0);

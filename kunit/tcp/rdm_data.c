@@ -18,39 +18,19 @@
 #define MANY	SZ_4M		/* more than a connection has room for by which nothing is read */
 #define BOTH	(PEER_REFUSES | PEER_DECLINES)
 
-struct bed {
-	struct vt_end	end;
-	struct rdm_peer	peer;
-	struct socket	*sock;
-};
-
-static void bed_open(struct kunit *test, struct bed *bed, u8 version)
-{
-	rdm_open(test, &bed->end);
-	rdm_peer_new(test, &bed->end, &bed->peer, RDM_LOW);
-	bed->sock = rdm_dial(test, &bed->end, &bed->peer, version, RDM_PID);
-}
-
 /* With a peer that understands this, and an rts_timeout of RTS_S */
-static void bed_open_kofi(struct kunit *test, struct bed *bed, u8 understands)
+static void bed_open_kofi(struct kunit *test, struct rdm_bed *bed, u8 understands)
 {
 	rdm_param(test, "rts_timeout", __stringify(RTS_S));
-	rdm_open(test, &bed->end);
-	rdm_peer_new(test, &bed->end, &bed->peer, RDM_LOW);
-	bed->peer.understands = understands;
-	bed->sock = rdm_dial(test, &bed->end, &bed->peer, 1, RDM_PID);
+	rdm_bed_open(test, bed, 1, understands);
 }
 
 static void put(struct kunit *test, struct socket *sock, u16 flags, u64 tag, u8 seed)
 {
-	u8 msg[PEER_BASE + 8 + LEN];
-	size_t len = peer_tagged(msg, flags, NULL, tag, LEN);
-
-	vt_fill(msg + len, LEN, seed);
-	peer_send(test, sock, msg, len + LEN);
+	peer_send_tagged(test, sock, flags, tag, LEN, seed);
 }
 
-static u8 *take(struct kunit *test, struct bed *bed, u64 tag, size_t len)
+static u8 *take(struct kunit *test, struct rdm_bed *bed, u64 tag, size_t len)
 {
 	u8 *in = vt_buf(test, len);
 
@@ -59,7 +39,8 @@ static u8 *take(struct kunit *test, struct bed *bed, u64 tag, size_t len)
 	return in;
 }
 
-static void taken(struct kunit *test, struct bed *bed, const u8 *in, u64 tag, size_t len, u8 seed)
+static void taken(struct kunit *test, struct rdm_bed *bed, const u8 *in, u64 tag, size_t len,
+		  u8 seed)
 {
 	struct vt_comp comp = vt_done(test, bed->end.rx, vt_ctx(tag));
 
@@ -68,46 +49,39 @@ static void taken(struct kunit *test, struct bed *bed, const u8 *in, u64 tag, si
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, len, seed));
 }
 
+/* What put() has sent, or will have when it comes */
+static void take_now(struct kunit *test, struct rdm_bed *bed, u64 tag, u8 seed)
+{
+	taken(test, bed, take(test, bed, tag, LEN), tag, LEN, seed);
+}
+
 static void expect_acks(struct kunit *test, struct socket *sock, int count)
 {
-	u8 want[PEER_BASE], got[PEER_BASE];
-
-	peer_hdr(want, 0, 0, NULL, NULL, 0, 0);
-	want[4] = 2;
-	while (count--) {
-		peer_recv(test, sock, got, PEER_BASE);
-		got[7] = 0;
-		KUNIT_EXPECT_MEMEQ(test, got, want, PEER_BASE);
-	}
+	while (count--)
+		peer_expect_ack(test, sock);
 }
 
 /* Everything before has been dealt with when the response is there; it has no acknowledgment */
-static void expect_no_ack(struct kunit *test, struct bed *bed)
+static void expect_no_ack(struct kunit *test, struct rdm_bed *bed)
 {
-	const struct fi_rma_iov rma = { .addr = 0, .len = 1, .key = 1 };
-	u8 buf[PEER_BASE + PEER_RMA], *mem = vt_buf(test, 1);
-	struct fid_mr *mr;
+	struct fid_mr *mr = peer_region(test, vt_buf(test, 1), 1, FI_REMOTE_READ, 1);
+	u8 byte;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, 1, FI_REMOTE_READ, 0, 1, 0,
-					&mr, NULL), 0);
-	peer_send(test, bed->sock, buf, peer_hdr(buf, 2, 0, NULL, &rma, 1, 0));
-	peer_recv(test, bed->sock, buf, PEER_BASE + 1);
-	KUNIT_EXPECT_EQ(test, buf[1], 3);
-	KUNIT_EXPECT_EQ(test, fi_close(&mr->fid), 0);
+	peer_send_read(test, bed->sock, 1, 1);
+	peer_expect_op(test, bed->sock, 3, 0, 1);
+	peer_recv(test, bed->sock, &byte, 1);
+	vt_close(test, &mr->fid);
 }
 
 static void a_message_does_not_hold_up_those_with_other_tags(struct kunit *test)
 {
-	struct bed bed = {};
-	u8 *in;
+	struct rdm_bed bed = {};
 
-	bed_open(test, &bed, 1);
+	rdm_bed_open(test, &bed, 1, 0);
 	put(test, bed.sock, 0, 1, 1);
 	put(test, bed.sock, 0, 2, 2);
-	in = take(test, &bed, 2, LEN);
-	taken(test, &bed, in, 2, LEN, 2);
-	in = take(test, &bed, 1, LEN);
-	taken(test, &bed, in, 1, LEN, 1);
+	take_now(test, &bed, 2, 2);
+	take_now(test, &bed, 1, 1);
 }
 
 /*
@@ -117,22 +91,19 @@ static void a_message_does_not_hold_up_those_with_other_tags(struct kunit *test)
 static void acknowledgments_wait_for_delivery_in_their_order(struct kunit *test)
 {
 	unsigned long begin = jiffies;
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 	u8 *in;
 
-	bed_open(test, &bed, 1);
+	rdm_bed_open(test, &bed, 1, 0);
 	put(test, bed.sock, 4, 1, 1);
 	put(test, bed.sock, 4, 2, 2);
 	put(test, bed.sock, 4, 3, 3);
-	in = take(test, &bed, 2, LEN);
-	taken(test, &bed, in, 2, LEN, 2);
+	take_now(test, &bed, 2, 2);
 	expect_no_ack(test, &bed);
-	in = take(test, &bed, 1, LEN);
-	taken(test, &bed, in, 1, LEN, 1);
+	take_now(test, &bed, 1, 1);
 	expect_acks(test, bed.sock, 2);
 	expect_no_ack(test, &bed);
-	in = take(test, &bed, 3, LEN);
-	taken(test, &bed, in, 3, LEN, 3);
+	take_now(test, &bed, 3, 3);
 	expect_acks(test, bed.sock, 1);
 	/* One whose receive is there waits behind one that is early */
 	put(test, bed.sock, 4, 4, 4);
@@ -140,8 +111,7 @@ static void acknowledgments_wait_for_delivery_in_their_order(struct kunit *test)
 	put(test, bed.sock, 4, 5, 5);
 	taken(test, &bed, in, 5, LEN, 5);
 	expect_no_ack(test, &bed);
-	in = take(test, &bed, 4, LEN);
-	taken(test, &bed, in, 4, LEN, 4);
+	take_now(test, &bed, 4, 4);
 	expect_acks(test, bed.sock, 2);
 	KUNIT_EXPECT_LT(test, jiffies - begin, HZ);
 }
@@ -149,101 +119,87 @@ static void acknowledgments_wait_for_delivery_in_their_order(struct kunit *test)
 /* What comes behind them stays in the socket, but the first of that can be received */
 static void so_many_messages_of_a_peer_are_kept(struct kunit *test)
 {
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 	u64 tag;
 	u8 *in;
 
-	bed_open(test, &bed, 1);
+	rdm_bed_open(test, &bed, 1, 0);
 	for (tag = 1; tag <= KEPT + 2; tag++)
 		put(test, bed.sock, 0, tag, tag);
 	in = take(test, &bed, KEPT + 2, LEN);
 	vt_none(test, bed.end.rx);
-	taken(test, &bed, take(test, &bed, KEPT + 1, LEN), KEPT + 1, LEN, KEPT + 1);
+	take_now(test, &bed, KEPT + 1, KEPT + 1);
 	taken(test, &bed, in, KEPT + 2, LEN, KEPT + 2);
 	for (tag = KEPT; tag; tag--)
-		taken(test, &bed, take(test, &bed, tag, LEN), tag, LEN, tag);
+		take_now(test, &bed, tag, tag);
 	vt_none(test, bed.end.rx);
 }
 
 /* And another peer is heard */
 static void a_peer_that_floods_stops_nobody_else(struct kunit *test)
 {
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 	struct rdm_peer other;
 	struct socket *sock;
 	u64 tag;
-	u8 *in;
 
-	bed_open(test, &bed, 1);
+	rdm_bed_open(test, &bed, 1, 0);
 	for (tag = 1; tag <= KEPT + 8; tag++)
 		put(test, bed.sock, 0, tag, tag);
 	rdm_peer_new(test, &bed.end, &other, RDM_HIGH);
 	sock = rdm_dial(test, &bed.end, &other, 1, RDM_PID);
 	put(test, sock, 0, 1001, 9);
 	put(test, sock, 0, 1002, 10);
-	in = take(test, &bed, 1002, LEN);
-	taken(test, &bed, in, 1002, LEN, 10);
-	in = take(test, &bed, 1001, LEN);
-	taken(test, &bed, in, 1001, LEN, 9);
+	take_now(test, &bed, 1002, 10);
+	take_now(test, &bed, 1001, 9);
 }
 
 /* Its sender has been told that it was sent */
 static void a_message_that_is_kept_outlives_its_connection(struct kunit *test)
 {
-	struct bed bed = {};
-	u8 *in;
+	struct rdm_bed bed = {};
 
-	bed_open(test, &bed, 1);
+	rdm_bed_open(test, &bed, 1, 0);
 	put(test, bed.sock, 0, 1, 1);
 	put(test, bed.sock, 0, 2, 2);
-	in = take(test, &bed, 2, LEN);
-	taken(test, &bed, in, 2, LEN, 2);
+	take_now(test, &bed, 2, 2);
 	peer_close(test, bed.sock);
-	in = take(test, &bed, 1, LEN);
-	taken(test, &bed, in, 1, LEN, 1);
+	take_now(test, &bed, 1, 1);
 }
 
 static void a_receive_ends_with_a_connection_that_ends_in_its_message(struct kunit *test)
 {
 	u8 msg[PEER_BASE + 8 + LEN] = {};
-	struct bed bed = {};
-	struct vt_comp comp;
+	struct rdm_bed bed = {};
 	size_t len;
 
-	bed_open(test, &bed, 1);
+	rdm_bed_open(test, &bed, 1, 0);
 	take(test, &bed, 1, LEN);
 	take(test, &bed, 2, LEN);
 	len = peer_tagged(msg, 0, NULL, 1, LEN);
 	peer_send(test, bed.sock, msg, len + LEN / 2);
 	peer_close(test, bed.sock);
-	comp = vt_failed(test, bed.end.rx);
-	KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	vt_failed_with(test, bed.end.rx, vt_ctx(1), ECONNRESET);
 	/* The next one waits for another message */
 	vt_none(test, bed.end.rx);
 }
 
 /* Rendezvous: we receive */
 
-static void send_rts(struct kunit *test, struct bed *bed, u16 flags, u64 tag, u64 len, u8 number)
+static void send_rts(struct kunit *test, struct rdm_bed *bed, u16 flags, u64 tag, u64 len,
+		     u8 number)
 {
 	u8 buf[PEER_BASE + 16];
 
 	peer_send(test, bed->sock, buf, peer_rts(buf, flags, NULL, tag, len, number));
 }
 
-static void expect_cts(struct kunit *test, struct bed *bed, u8 number)
+static void expect_cts(struct kunit *test, struct rdm_bed *bed, u8 number)
 {
-	u8 want[PEER_BASE], got[PEER_BASE];
-
-	peer_hdr(want, 6, 0, NULL, NULL, 0, 0);
-	want[4] = number;
-	peer_recv(test, bed->sock, got, PEER_BASE);
-	got[7] = 0;
-	KUNIT_EXPECT_MEMEQ(test, got, want, PEER_BASE);
+	peer_expect_op(test, bed->sock, 6, number, 0);
 }
 
-static void give(struct kunit *test, struct bed *bed, u16 flags, u8 number, size_t len, u8 seed)
+static void give(struct kunit *test, struct rdm_bed *bed, u16 flags, u8 number, size_t len, u8 seed)
 {
 	u8 *msg = vt_buf(test, PEER_BASE + len);
 
@@ -255,10 +211,10 @@ static void give(struct kunit *test, struct bed *bed, u16 flags, u8 number, size
 
 static void an_rts_finds_its_receive(struct kunit *test)
 {
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 	u8 *in;
 
-	bed_open(test, &bed, 1);
+	rdm_bed_open(test, &bed, 1, 0);
 	in = take(test, &bed, 1, LONG);
 	send_rts(test, &bed, 4, 1, LONG, 200);
 	expect_cts(test, &bed, 200);
@@ -272,10 +228,10 @@ static void an_rts_finds_its_receive(struct kunit *test)
 
 static void a_first_rts_waits_for_memory(struct kunit *test)
 {
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 	u8 *in;
 
-	bed_open(test, &bed, 1);
+	rdm_bed_open(test, &bed, 1, 0);
 	in = take(test, &bed, 1, LONG);
 	rdm_fail_8k(test, -1);
 	send_rts(test, &bed, 0, 1, LONG, 200);
@@ -285,14 +241,6 @@ static void a_first_rts_waits_for_memory(struct kunit *test)
 	taken(test, &bed, in, 1, LONG, 5);
 }
 
-static void put_big(struct kunit *test, struct socket *sock, u64 tag)
-{
-	u8 *msg = vt_buf(test, PEER_BASE + 8 + BIG);
-	size_t len = peer_tagged(msg, 0, NULL, tag, BIG);
-
-	peer_send(test, sock, msg, len + BIG);
-}
-
 /*
  * There is room for both, so none has another one look, which would have it look in turn.  What is
  * behind them waits, too, and they would soon have used up all failures.
@@ -300,19 +248,19 @@ static void put_big(struct kunit *test, struct socket *sock, u64 tag)
 static void messages_that_wait_for_memory_look_seldom(struct kunit *test)
 {
 	struct rdm_peer other;
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 	struct socket *sock;
 	u8 *in[2];
 	int i;
 
-	bed_open(test, &bed, 1);
+	rdm_bed_open(test, &bed, 1, 0);
 	rdm_peer_new(test, &bed.end, &other, RDM_HIGH);
 	sock = rdm_dial(test, &bed.end, &other, 1, RDM_PID);
 	for (i = 0; i < 2; i++)
 		in[i] = take(test, &bed, i + 2, LEN);
 	rdm_fail_8k(test, 20);
-	put_big(test, bed.sock, 1);
-	put_big(test, sock, 1);
+	peer_send_tagged(test, bed.sock, 0, 1, BIG, 0);
+	peer_send_tagged(test, sock, 0, 1, BIG, 0);
 	put(test, bed.sock, 0, 2, 2);
 	put(test, sock, 0, 3, 3);
 	msleep(MSEC_PER_SEC / 2);
@@ -331,14 +279,14 @@ static void messages_that_wait_for_memory_look_seldom(struct kunit *test)
 /* Two of them, which are taken the other way round; the number can be used again */
 static void an_rts_waits_for_its_receive(struct kunit *test)
 {
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 	u8 *one, *two;
 
-	bed_open(test, &bed, 1);
+	rdm_bed_open(test, &bed, 1, 0);
 	send_rts(test, &bed, 0, 1, LONG, 1);
 	send_rts(test, &bed, 0, 2, 100, 255);
 	put(test, bed.sock, 0, 3, 3);
-	taken(test, &bed, take(test, &bed, 3, LEN), 3, LEN, 3);
+	take_now(test, &bed, 3, 3);
 	two = take(test, &bed, 2, 100);
 	expect_cts(test, &bed, 255);
 	one = take(test, &bed, 1, LONG);
@@ -358,54 +306,49 @@ static void an_rts_that_nobody_wants_is_taken_and_dropped(struct kunit *test)
 {
 	const struct fi_msg_tagged msg = { .addr = FI_ADDR_UNSPEC, .tag = 1,
 					   .context = vt_ctx(9) };
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 
-	bed_open(test, &bed, 1);
+	rdm_bed_open(test, &bed, 1, 0);
 	send_rts(test, &bed, 4, 1, LONG, 7);
 	put(test, bed.sock, 0, 3, 3);
-	taken(test, &bed, take(test, &bed, 3, LEN), 3, LEN, 3);
+	take_now(test, &bed, 3, 3);
 	KUNIT_ASSERT_EQ(test, fi_trecvmsg(bed.end.ep, &msg, FI_PEEK | FI_DISCARD), 0);
 	vt_done(test, bed.end.rx, vt_ctx(9));
 	expect_cts(test, &bed, 7);
 	give(test, &bed, 4, 7, LONG, 1);
 	expect_acks(test, bed.sock, 1);
 	put(test, bed.sock, 0, 2, 2);
-	taken(test, &bed, take(test, &bed, 2, LEN), 2, LEN, 2);
+	take_now(test, &bed, 2, 2);
 }
 
 static void a_payload_that_is_too_long_is_cut(struct kunit *test)
 {
-	struct bed bed = {};
-	struct vt_comp comp;
+	struct rdm_bed bed = {};
 	u8 *in;
 
-	bed_open(test, &bed, 1);
+	rdm_bed_open(test, &bed, 1, 0);
 	in = take(test, &bed, 1, 100);
 	send_rts(test, &bed, 0, 1, LONG, 3);
 	expect_cts(test, &bed, 3);
 	give(test, &bed, 0, 3, LONG, 4);
-	comp = vt_failed(test, bed.end.rx);
-	KUNIT_EXPECT_EQ(test, comp.err, FI_ETRUNC);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, bed.end.rx).err, FI_ETRUNC);
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, 100, 4));
 	put(test, bed.sock, 0, 2, 2);
-	taken(test, &bed, take(test, &bed, 2, LEN), 2, LEN, 2);
+	take_now(test, &bed, 2, 2);
 }
 
 /* Receives of one that waits for its payload, and of none */
 static void rts_messages_end_with_their_connection(struct kunit *test)
 {
-	struct bed bed = {};
-	struct vt_comp comp;
+	struct rdm_bed bed = {};
 
-	bed_open(test, &bed, 1);
+	rdm_bed_open(test, &bed, 1, 0);
 	take(test, &bed, 1, LONG);
 	send_rts(test, &bed, 0, 1, LONG, 1);
 	send_rts(test, &bed, 0, 2, LONG, 2);
 	expect_cts(test, &bed, 1);
 	peer_close(test, bed.sock);
-	comp = vt_failed(test, bed.end.rx);
-	KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	vt_failed_with(test, bed.end.rx, vt_ctx(1), ECONNRESET);
 	/* The other is not there any more */
 	take(test, &bed, 2, LONG);
 	vt_none(test, bed.end.rx);
@@ -414,10 +357,10 @@ static void rts_messages_end_with_their_connection(struct kunit *test)
 /* The number is free for another RTS then, and the receive for another message */
 static void an_rts_that_no_receive_takes_is_refused(struct kunit *test)
 {
-	u8 want[PEER_BASE + 8], got[PEER_BASE + 8];
+	u8 want[PEER_BASE + 8];
 	const u64 number = 1;
 	unsigned long begin;
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 	u8 *in;
 
 	violations_begin(test);
@@ -431,9 +374,7 @@ static void an_rts_that_no_receive_takes_is_refused(struct kunit *test)
 	begin = jiffies;
 	peer_hdr(want, 8, 3, &number, NULL, 0, 0);
 	want[4] = 3;
-	peer_recv(test, bed.sock, got, sizeof(got));
-	got[7] = 0;
-	KUNIT_EXPECT_MEMEQ(test, got, want, sizeof(want));
+	peer_expect(test, bed.sock, want, sizeof(want));
 	KUNIT_EXPECT_TRUE(test, time_after_eq(jiffies, begin + RTS_S * HZ / 2));
 	in = take(test, &bed, 1, 8);
 	vt_none(test, bed.end.rx);
@@ -451,7 +392,7 @@ static void an_rts_that_no_receive_takes_is_refused(struct kunit *test)
 static void an_rts_that_is_taken_ends_with_its_connection(struct kunit *test)
 {
 	u8 *out = vt_buf(test, MANY), hdr[PEER_BASE];
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 	struct vt_comp comp;
 	bool ended = false;
 	int i;
@@ -459,7 +400,7 @@ static void an_rts_that_is_taken_ends_with_its_connection(struct kunit *test)
 	bed_open_kofi(test, &bed, BOTH);
 	send_rts(test, &bed, 0, 1, LONG, 1);
 	put(test, bed.sock, 0, 3, 3);
-	taken(test, &bed, take(test, &bed, 3, LEN), 3, LEN, 3);
+	take_now(test, &bed, 3, 3);
 	KUNIT_ASSERT_EQ(test, fi_send(bed.end.ep, out, MANY, NULL, bed.peer.addr, vt_ctx(10)), 0);
 	peer_recv(test, bed.sock, hdr, PEER_BASE);
 	take(test, &bed, 1, LONG);
@@ -480,7 +421,7 @@ static void an_rts_of_another_peer_waits_on(struct kunit *test)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct bed bed = {};
+		struct rdm_bed bed = {};
 		u8 *in;
 
 		bed_open_kofi(test, &bed, rows[i]);
@@ -498,15 +439,11 @@ static void an_rts_of_another_peer_waits_on(struct kunit *test)
 static void a_peer_that_dies_behind_its_rts_is_noticed(struct kunit *test)
 {
 	u8 *mem = vt_buf(test, LEN);
-	struct bed bed = {};
-	struct vt_comp comp;
+	struct rdm_bed bed = {};
 	unsigned long since;
 
 	rdm_param(test, "peer_timeout", __stringify(PEER_S));
-	rdm_open(test, &bed.end);
-	rdm_peer_new(test, &bed.end, &bed.peer, RDM_LOW);
-	bed.peer.understands = BOTH;
-	bed.sock = rdm_dial(test, &bed.end, &bed.peer, 1, RDM_PID);
+	rdm_bed_open(test, &bed, 1, BOTH);
 	send_rts(test, &bed, 0, 1, LONG, 1);
 	/* Nothing is on its way any more */
 	msleep(2 * MSEC_PER_SEC);
@@ -514,14 +451,13 @@ static void a_peer_that_dies_behind_its_rts_is_noticed(struct kunit *test)
 	since = jiffies;
 	KUNIT_ASSERT_EQ(test, fi_read(bed.end.ep, mem, LEN, NULL, bed.peer.addr, 0, 1,
 				      vt_ctx(2)), 0);
-	comp = vt_failed(test, bed.end.tx);
-	KUNIT_EXPECT_EQ(test, comp.err, ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, bed.end.tx).err, ETIMEDOUT);
 	KUNIT_EXPECT_LE(test, jiffies - since, (PEER_S + SLACK_S) * HZ);
 }
 
 /* Rendezvous: we send */
 
-static const u8 *post(struct kunit *test, struct bed *bed, size_t len, u64 flags)
+static const u8 *post(struct kunit *test, struct rdm_bed *bed, size_t len, u64 flags)
 {
 	u8 *out = vt_buf(test, len);
 	const struct kvec kvec = { out, len };
@@ -539,7 +475,7 @@ static const u8 *post(struct kunit *test, struct bed *bed, size_t len, u64 flags
 }
 
 /* Returns the number of the RTS */
-static u8 expect_rts(struct kunit *test, struct bed *bed, u16 flags, size_t len)
+static u8 expect_rts(struct kunit *test, struct rdm_bed *bed, u16 flags, size_t len)
 {
 	u8 got[PEER_BASE + 16], want[PEER_BASE + 16];
 
@@ -551,16 +487,15 @@ static u8 expect_rts(struct kunit *test, struct bed *bed, u16 flags, size_t len)
 	return got[4];
 }
 
-static void send_cts(struct kunit *test, struct bed *bed, u8 number)
+static void send_cts(struct kunit *test, struct rdm_bed *bed, u8 number)
 {
 	u8 buf[PEER_BASE];
 
-	peer_hdr(buf, 6, 0, NULL, NULL, 0, 0);
-	buf[4] = number;
-	peer_send(test, bed->sock, buf, PEER_BASE);
+	peer_send(test, bed->sock, buf, peer_op(buf, 6, number, 0));
 }
 
-static void expect_given(struct kunit *test, struct bed *bed, u8 number, const u8 *out, size_t len)
+static void expect_given(struct kunit *test, struct rdm_bed *bed, u8 number, const u8 *out,
+			 size_t len)
 {
 	u8 *got = vt_buf(test, PEER_BASE + len);
 
@@ -572,11 +507,11 @@ static void expect_given(struct kunit *test, struct bed *bed, u8 number, const u
 
 static void a_long_message_is_sent_by_rendezvous(struct kunit *test)
 {
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 	const u8 *out;
 	u8 number;
 
-	bed_open(test, &bed, 1);
+	rdm_bed_open(test, &bed, 1, 0);
 	out = post(test, &bed, LONG, 0);
 	number = expect_rts(test, &bed, 0, LONG);
 	vt_none(test, bed.end.tx);
@@ -585,7 +520,7 @@ static void a_long_message_is_sent_by_rendezvous(struct kunit *test)
 	vt_done(test, bed.end.tx, vt_ctx(1));
 }
 
-static void refuse_rts(struct kunit *test, struct bed *bed, u64 number)
+static void refuse_rts(struct kunit *test, struct rdm_bed *bed, u64 number)
 {
 	u8 msg[PEER_BASE + 8];
 
@@ -596,8 +531,7 @@ static void refuse_rts(struct kunit *test, struct bed *bed, u64 number)
 
 static void a_refused_rts_is_an_error(struct kunit *test)
 {
-	struct bed bed = {};
-	struct vt_comp comp;
+	struct rdm_bed bed = {};
 	const u8 *out;
 	u8 number;
 
@@ -608,8 +542,7 @@ static void a_refused_rts_is_an_error(struct kunit *test)
 	out = post(test, &bed, LONG, 0);
 	KUNIT_EXPECT_NE(test, expect_rts(test, &bed, 0, LONG), number);
 	refuse_rts(test, &bed, number);
-	comp = vt_failed(test, bed.end.tx);
-	KUNIT_EXPECT_EQ(test, comp.err, FI_ENOMSG);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, bed.end.tx).err, FI_ENOMSG);
 	/* The other one goes on, and the number is used again */
 	vt_none(test, bed.end.tx);
 	send_cts(test, &bed, number + 1);
@@ -638,7 +571,7 @@ static void a_foul_refusal_of_an_rts_ends_its_connection(struct kunit *test)
 
 	violations_begin(test);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct bed bed = {};
+		struct rdm_bed bed = {};
 		const u8 *out;
 		u8 number;
 
@@ -653,8 +586,7 @@ static void a_foul_refusal_of_an_rts_ends_its_connection(struct kunit *test)
 		peer_hung_up(test, bed.sock);
 		if (!rows[i].cts)
 			vt_failed(test, bed.end.tx);
-		KUNIT_EXPECT_EQ(test, violations(), i + 1);
-		KUNIT_EXPECT_EQ(test, violation_reason(), rows[i].reason);
+		expect_violations(test, i + 1, rows[i].reason);
 		vt_end_close(test, &bed.end);
 	}
 }
@@ -662,63 +594,58 @@ static void a_foul_refusal_of_an_rts_ends_its_connection(struct kunit *test)
 /* libfabric acknowledges what it has put aside */
 static void a_message_that_is_to_be_delivered_is_sent_by_rendezvous(struct kunit *test)
 {
-	struct bed bed = {};
-	u8 number, ack[PEER_BASE];
+	struct rdm_bed bed = {};
+	u8 number;
 	const u8 *out;
 
-	bed_open(test, &bed, 1);
+	rdm_bed_open(test, &bed, 1, 0);
 	out = post(test, &bed, LEN, FI_DELIVERY_COMPLETE);
 	number = expect_rts(test, &bed, 4, LEN);
 	send_cts(test, &bed, number);
 	expect_given(test, &bed, number, out, LEN);
 	vt_none(test, bed.end.tx);
-	peer_hdr(ack, 0, 0, NULL, NULL, 0, 0);
-	ack[4] = 2;
-	peer_send(test, bed.sock, ack, PEER_BASE);
+	peer_send_ack(test, bed.sock);
 	vt_done(test, bed.end.tx, vt_ctx(1));
 }
 
-static void expect_sent_at_once(struct kunit *test, struct bed *bed, size_t len)
+static void expect_sent_at_once(struct kunit *test, struct rdm_bed *bed, size_t len)
 {
 	const u8 *out = post(test, bed, len, 0);
-	u8 want[PEER_BASE + 8], *got = vt_buf(test, sizeof(want) + len);
+	u8 want[PEER_BASE + 8], *got = vt_buf(test, len);
 
 	peer_tagged(want, 0, NULL, 7, len);
-	peer_recv(test, bed->sock, got, sizeof(want) + len);
-	got[7] = 0;
-	KUNIT_EXPECT_MEMEQ(test, got, want, sizeof(want));
-	KUNIT_EXPECT_MEMEQ(test, got + sizeof(want), out, len);
+	peer_expect(test, bed->sock, want, sizeof(want));
+	peer_recv(test, bed->sock, got, len);
+	KUNIT_EXPECT_MEMEQ(test, got, out, len);
 	vt_done(test, bed->end.tx, vt_ctx(1));
 }
 
 static void short_messages_are_not_sent_by_rendezvous(struct kunit *test)
 {
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 
-	bed_open(test, &bed, 1);
+	rdm_bed_open(test, &bed, 1, 0);
 	expect_sent_at_once(test, &bed, 0);
 	expect_sent_at_once(test, &bed, LONG - 1);
 }
 
 static void no_rts_is_sent_in_version_0(struct kunit *test)
 {
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 
-	bed_open(test, &bed, 0);
+	rdm_bed_open(test, &bed, 0, 0);
 	expect_sent_at_once(test, &bed, LONG);
 }
 
 /* 1.17 repeats the version of the request, and does not know rendezvous */
 static void no_rts_is_sent_to_a_peer_that_repeats_the_version(struct kunit *test)
 {
-	u8 request[RDM_CM], *got = vt_buf(test, PEER_BASE + 8 + LONG);
-	struct bed bed = {};
+	u8 *got = vt_buf(test, PEER_BASE + 8 + LONG);
+	struct rdm_bed bed = {};
 
-	rdm_open(test, &bed.end);
-	rdm_peer_new(test, &bed.end, &bed.peer, RDM_LOW);
+	rdm_open_with(test, &bed.end, &bed.peer, RDM_LOW);
 	post(test, &bed, LONG, 0);
-	bed.sock = rdm_asked(test, &bed.peer, request);
-	rdm_respond(test, bed.sock, request, 1, RDM_PID);
+	bed.sock = rdm_accept(test, &bed.peer, 1, RDM_PID);
 	peer_recv(test, bed.sock, got, PEER_BASE + 8 + LONG);
 	KUNIT_EXPECT_EQ(test, got[1], 1);
 	vt_done(test, bed.end.tx, vt_ctx(1));
@@ -728,13 +655,12 @@ static void no_rts_is_sent_to_a_peer_that_repeats_the_version(struct kunit *test
 static void as_many_rts_are_sent_as_there_are_numbers(struct kunit *test)
 {
 	DECLARE_BITMAP(seen, 256) = {};
-	struct bed bed = {};
-	struct fi_info *info = vt_of(test)->info;
+	struct rdm_bed bed = {};
 	u8 number = 0;
 	int i;
 
-	info->tx_attr->size = 300;
-	bed_open(test, &bed, 1);
+	vt_of(test)->info->tx_attr->size = 300;
+	rdm_bed_open(test, &bed, 1, 0);
 	for (i = 0; i < 256; i++)
 		post(test, &bed, 8, FI_DELIVERY_COMPLETE);
 	for (i = 0; i < 255; i++) {
@@ -775,11 +701,10 @@ KUNIT_ARRAY_PARAM_DESC(foul, foul_cases, name);
 static void a_foul_rendezvous_ends_its_connection(struct kunit *test)
 {
 	const struct foul_case *row = test->param_value;
-	struct bed bed = {};
-	struct vt_comp comp;
+	struct rdm_bed bed = {};
 
 	violations_begin(test);
-	bed_open(test, &bed, row->version);
+	rdm_bed_open(test, &bed, row->version, 0);
 	if (row->take)
 		take(test, &bed, 1, 8);
 	if (row->rts)
@@ -793,12 +718,9 @@ static void a_foul_rendezvous_ends_its_connection(struct kunit *test)
 	else
 		give(test, &bed, 0, row->number, row->len, 1);
 	peer_hung_up(test, bed.sock);
-	KUNIT_EXPECT_EQ(test, violations(), 1);
-	KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_RENDEZVOUS);
-	if (row->take) {
-		comp = vt_failed(test, bed.end.rx);
-		KUNIT_EXPECT_EQ(test, comp.err, EPROTO);
-	}
+	expect_violations(test, 1, KTCP_BAD_RENDEZVOUS);
+	if (row->take)
+		KUNIT_EXPECT_EQ(test, vt_failed(test, bed.end.rx).err, EPROTO);
 	vt_none(test, bed.end.rx);
 }
 

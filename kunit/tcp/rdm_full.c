@@ -16,15 +16,6 @@
 #define PIECE		4096
 #define SETTLE		(HZ / 5)
 
-static void put(struct kunit *test, struct socket *sock, u64 tag, u8 seed)
-{
-	u8 msg[PEER_BASE + 8 + LEN];
-	size_t len = peer_tagged(msg, 0, NULL, tag, LEN);
-
-	vt_fill(msg + len, LEN, seed);
-	peer_send(test, sock, msg, len + LEN);
-}
-
 static void take(struct kunit *test, struct vt_end *end, u64 tag, u8 seed)
 {
 	u8 *in = vt_buf(test, LEN);
@@ -62,12 +53,12 @@ static void peers_that_flood_stop_nobody_else(struct kunit *test)
 		rdm_peer_new(test, &end, &peers[i], RDM_LOW);
 		socks[i] = rdm_dial(test, &end, &peers[i], row->version, RDM_PID + i);
 		for (tag = 0; tag < PEER_KEPT + 8; tag++)
-			put(test, socks[i], 1000 * (i + 1) + tag, i);
+			peer_send_tagged(test, socks[i], 0, 1000 * (i + 1) + tag, LEN, i);
 	}
 	rdm_peer_new(test, &end, &other, RDM_HIGH);
 	sock = rdm_dial(test, &end, &other, row->version, RDM_PID);
-	put(test, sock, 1, 101);
-	put(test, sock, 2, 102);
+	peer_send_tagged(test, sock, 0, 1, LEN, 101);
+	peer_send_tagged(test, sock, 0, 2, LEN, 102);
 	take(test, &end, 1, 101);
 	take(test, &end, 2, 102);
 	for (i = 0; i < ARRAY_SIZE(socks); i++)

@@ -9,21 +9,19 @@
 
 #define LEN	8
 
-struct bed {
-	struct vt_end	end;
-	struct rdm_peer	peer;
-	struct socket	*sock;
-};
-
-static void bed_open(struct kunit *test, struct bed *bed, bool leaves)
+static void bed_open(struct kunit *test, struct rdm_bed *bed, bool leaves)
 {
-	rdm_open(test, &bed->end);
-	rdm_peer_new(test, &bed->end, &bed->peer, RDM_LOW);
-	bed->peer.leaves = leaves;
-	bed->sock = rdm_dial(test, &bed->end, &bed->peer, 1, RDM_PID);
+	rdm_bed_open(test, bed, 1, leaves ? PEER_LEAVES : 0);
 }
 
-static void put(struct kunit *test, struct bed *bed, u64 number)
+/* The endpoint leaves after a second */
+static void bed_open_idle(struct kunit *test, struct rdm_bed *bed, bool leaves)
+{
+	rdm_param(test, "idle_timeout", "1");
+	bed_open(test, bed, leaves);
+}
+
+static void put(struct kunit *test, struct rdm_bed *bed, u64 number)
 {
 	u64 *in = vt_buf(test, LEN);
 	u8 msg[PEER_BASE + LEN];
@@ -36,7 +34,7 @@ static void put(struct kunit *test, struct bed *bed, u64 number)
 	KUNIT_EXPECT_EQ(test, *in, number);
 }
 
-static void post(struct kunit *test, struct bed *bed, u64 number)
+static void post(struct kunit *test, struct rdm_bed *bed, u64 number)
 {
 	KUNIT_ASSERT_EQ(test, fi_inject(bed->end.ep, &number, LEN, bed->peer.addr), 0);
 }
@@ -53,39 +51,32 @@ static void expect_put(struct kunit *test, struct socket *sock, u64 number)
 }
 
 /* The peer says that it has received so many messages, and would have the connection closed */
-static void leave(struct kunit *test, struct bed *bed, u64 count)
+static void leave(struct kunit *test, struct rdm_bed *bed, u64 count)
 {
 	u8 msg[PEER_BASE + 8];
 
 	peer_send(test, bed->sock, msg, peer_hdr(msg, 0, 0x21, &count, NULL, 0, 0));
 }
 
-static void expect_leave(struct kunit *test, struct bed *bed, u64 count)
+static void expect_leave(struct kunit *test, struct rdm_bed *bed, u64 count)
 {
-	u8 want[PEER_BASE + 8], got[PEER_BASE + 8];
+	u8 want[PEER_BASE + 8];
 
 	peer_hdr(want, 0, 0x21, &count, NULL, 0, 0);
-	peer_recv(test, bed->sock, got, sizeof(got));
-	got[7] = 0;
-	KUNIT_EXPECT_MEMEQ(test, got, want, sizeof(want));
+	peer_expect(test, bed->sock, want, sizeof(want));
 }
 
 /* The endpoint dials, and sends this */
-static void expect_anew(struct kunit *test, struct bed *bed, u64 number)
+static void expect_anew(struct kunit *test, struct rdm_bed *bed, u64 number)
 {
-	u8 request[RDM_CM];
-	struct socket *sock = rdm_asked(test, &bed->peer, request);
-
-	rdm_respond(test, sock, request, 0x81, RDM_PID);
-	expect_put(test, sock, number);
+	expect_put(test, rdm_accept(test, &bed->peer, 0x81, RDM_PID), number);
 }
 
 static void an_idle_connection_closes_and_opens_again(struct kunit *test)
 {
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 
-	rdm_param(test, "idle_timeout", "1");
-	bed_open(test, &bed, true);
+	bed_open_idle(test, &bed, true);
 	put(test, &bed, 1);
 	put(test, &bed, 2);
 	post(test, &bed, 3);
@@ -99,11 +90,10 @@ static void an_idle_connection_closes_and_opens_again(struct kunit *test)
 
 static void what_is_posted_meanwhile_goes_by_the_next_connection(struct kunit *test)
 {
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 	u8 byte;
 
-	rdm_param(test, "idle_timeout", "1");
-	bed_open(test, &bed, true);
+	bed_open_idle(test, &bed, true);
 	expect_leave(test, &bed, 0);
 	post(test, &bed, 1);
 	KUNIT_ASSERT_GE(test, kernel_sock_shutdown(bed.sock, SHUT_WR), 0);
@@ -116,10 +106,9 @@ static void what_is_posted_meanwhile_goes_by_the_next_connection(struct kunit *t
 /* The peer has not been told yet when it sends, so it does not close */
 static void a_message_that_crosses_keeps_the_connection(struct kunit *test)
 {
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 
-	rdm_param(test, "idle_timeout", "1");
-	bed_open(test, &bed, true);
+	bed_open_idle(test, &bed, true);
 	expect_leave(test, &bed, 0);
 	post(test, &bed, 1);
 	put(test, &bed, 2);
@@ -132,7 +121,7 @@ static void a_message_that_crosses_keeps_the_connection(struct kunit *test)
 
 static void an_endpoint_closes_what_its_peer_leaves(struct kunit *test)
 {
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 
 	bed_open(test, &bed, true);
 	post(test, &bed, 1);
@@ -150,10 +139,9 @@ static void an_endpoint_closes_what_its_peer_leaves(struct kunit *test)
 /* Neither has sent anything since, so what waits does not keep the connection */
 static void both_ends_may_leave_at_once(struct kunit *test)
 {
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 
-	rdm_param(test, "idle_timeout", "1");
-	bed_open(test, &bed, true);
+	bed_open_idle(test, &bed, true);
 	expect_leave(test, &bed, 0);
 	post(test, &bed, 1);
 	leave(test, &bed, 0);
@@ -164,10 +152,9 @@ static void both_ends_may_leave_at_once(struct kunit *test)
 static void an_operation_under_way_keeps_the_connection(struct kunit *test)
 {
 	u8 *mem = vt_buf(test, LEN), msg[PEER_BASE + PEER_RMA];
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 
-	rdm_param(test, "idle_timeout", "1");
-	bed_open(test, &bed, true);
+	bed_open_idle(test, &bed, true);
 	KUNIT_ASSERT_EQ(test, fi_read(bed.end.ep, mem, LEN, NULL, bed.peer.addr, 0, 1,
 				      vt_ctx(1)), 0);
 	peer_recv(test, bed.sock, msg, sizeof(msg));
@@ -181,10 +168,9 @@ static void an_operation_under_way_keeps_the_connection(struct kunit *test)
 
 static void the_connection_with_one_that_is_not_kofi_stays(struct kunit *test)
 {
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 
-	rdm_param(test, "idle_timeout", "1");
-	bed_open(test, &bed, false);
+	bed_open_idle(test, &bed, false);
 	put(test, &bed, 1);
 	msleep(2500);
 	post(test, &bed, 2);
@@ -211,7 +197,7 @@ static void a_foul_leave_ends_its_connection(struct kunit *test)
 {
 	const struct foul_case *row = test->param_value;
 	u8 msg[PEER_BASE + 8 + 1] = {};
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 	size_t len;
 
 	violations_begin(test);
@@ -219,8 +205,7 @@ static void a_foul_leave_ends_its_connection(struct kunit *test)
 	len = peer_hdr(msg, 0, row->flags, row->flags & 1 ? &row->count : NULL, NULL, 0, row->len);
 	peer_send(test, bed.sock, msg, len + row->len);
 	peer_hung_up(test, bed.sock);
-	KUNIT_EXPECT_EQ(test, violations(), 1);
-	KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_HEADER);
+	expect_violations(test, 1, KTCP_BAD_HEADER);
 }
 
 #define ROUNDS	12

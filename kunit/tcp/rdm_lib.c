@@ -94,11 +94,26 @@ void rdm_open(struct kunit *test, struct vt_end *end)
 	vt_client(test, end, &rdm_kind);
 }
 
+struct sockaddr_storage rdm_name(struct kunit *test, struct fid_ep *ep)
+{
+	struct sockaddr_storage name = {};
+	size_t len = sizeof(name);
+
+	KUNIT_ASSERT_EQ(test, fi_getname(&ep->fid, &name, &len), 0);
+	return name;
+}
+
 void rdm_peer_new(struct kunit *test, struct vt_end *end, struct rdm_peer *peer, u32 host)
 {
 	peer->host = host;
 	peer->listener = peer_listen_at(test, host, &peer->name);
 	KUNIT_ASSERT_EQ(test, fi_av_insert(end->av, &peer->name, 1, &peer->addr, 0, NULL), 1);
+}
+
+void rdm_open_with(struct kunit *test, struct vt_end *end, struct rdm_peer *peer, u32 host)
+{
+	rdm_open(test, end);
+	rdm_peer_new(test, end, peer, host);
 }
 
 static void rdm_cm(u8 *data, u8 version, __be16 port, u32 pid)
@@ -114,25 +129,20 @@ static void rdm_cm(u8 *data, u8 version, __be16 port, u32 pid)
 /* Makes a message of connection management kOFI's, if the peer understands something */
 static void rdm_announce(u8 *buf, const struct rdm_peer *peer)
 {
-	u8 understands = peer->understands | (peer->leaves ? 2 : 0);
-
-	if (!understands)
+	if (!peer->understands)
 		return;
 	memcpy(buf + 16, "kOFI\0\0\0", 7);
-	buf[23] = understands;
+	buf[23] = peer->understands;
 }
 
 struct socket *rdm_ask(struct kunit *test, struct vt_end *end, const struct rdm_peer *peer,
 		       u8 version, u32 pid)
 {
 	const struct sockaddr_in *name = (const struct sockaddr_in *)&peer->name;
-	struct sockaddr_storage to = {};
+	const struct sockaddr_storage to = rdm_name(test, end->ep);
+	struct socket *sock = peer_connect_from(test, peer->host, &to);
 	u8 data[RDM_CM], buf[PEER_CM + RDM_CM];
-	size_t len = sizeof(to);
-	struct socket *sock;
 
-	KUNIT_ASSERT_EQ(test, fi_getname(&end->ep->fid, &to, &len), 0);
-	sock = peer_connect_from(test, peer->host, &to);
 	rdm_cm(data, version, name->sin_port, pid);
 	peer_cm(buf, 0, data, sizeof(data));
 	rdm_announce(buf, peer);
@@ -152,16 +162,16 @@ void rdm_expect_cm(struct kunit *test, struct socket *sock, u8 type, u8 *data)
 	if (type != 6 && vt_of(test)->info->caps & FI_RMA)
 		want[23] |= 0x10;
 	KUNIT_ASSERT_MEMEQ(test, got, want, sizeof(want));
-	memcpy(data, got + PEER_CM, RDM_CM);
+	if (data)
+		memcpy(data, got + PEER_CM, RDM_CM);
 }
 
 struct socket *rdm_dial(struct kunit *test, struct vt_end *end, const struct rdm_peer *peer,
 			u8 version, u32 pid)
 {
 	struct socket *sock = rdm_ask(test, end, peer, version, pid);
-	u8 data[RDM_CM];
 
-	rdm_expect_cm(test, sock, 1, data);
+	rdm_expect_cm(test, sock, 1, NULL);
 	return sock;
 }
 
@@ -181,4 +191,47 @@ void rdm_respond(struct kunit *test, struct socket *sock, const u8 *request, u8 
 	memcpy(&port, request + 2, sizeof(port));
 	rdm_cm(data, version, port, pid);
 	peer_send(test, sock, buf, peer_cm(buf, 1, data, sizeof(data)));
+}
+
+struct socket *rdm_accept(struct kunit *test, const struct rdm_peer *peer, u8 version, u32 pid)
+{
+	u8 request[RDM_CM];
+	struct socket *sock = rdm_asked(test, peer, request);
+
+	rdm_respond(test, sock, request, version, pid);
+	return sock;
+}
+
+void rdm_bed_open(struct kunit *test, struct rdm_bed *bed, u8 version, u8 understands)
+{
+	rdm_open_with(test, &bed->end, &bed->peer, RDM_LOW);
+	bed->peer.understands = understands;
+	bed->sock = rdm_dial(test, &bed->end, &bed->peer, version, RDM_PID);
+}
+
+void rdm_post(struct kunit *test, struct vt_end *end, fi_addr_t to, unsigned long nr)
+{
+	u8 *out = vt_buf(test, RDM_LEN);
+
+	vt_fill(out, RDM_LEN, nr);
+	KUNIT_ASSERT_EQ(test, fi_send(end->ep, out, RDM_LEN, NULL, to, vt_ctx(nr)), 0);
+}
+
+void rdm_expect_sent(struct kunit *test, struct vt_end *end, struct socket *sock, unsigned long nr)
+{
+	u8 got[PEER_BASE + RDM_LEN];
+
+	peer_recv(test, sock, got, sizeof(got));
+	KUNIT_EXPECT_EQ(test, got[1], 0);
+	KUNIT_EXPECT_TRUE(test, vt_filled(got + PEER_BASE, RDM_LEN, nr));
+	vt_done(test, end->tx, vt_ctx(nr));
+}
+
+void rdm_begin_read(struct kunit *test, struct vt_end *end, const struct rdm_peer *peer,
+		    struct socket *sock, void *context)
+{
+	u8 *mem = vt_buf(test, RDM_LEN), request[PEER_BASE + PEER_RMA];
+
+	KUNIT_ASSERT_EQ(test, fi_read(end->ep, mem, RDM_LEN, NULL, peer->addr, 0, 1, context), 0);
+	peer_recv(test, sock, request, sizeof(request));
 }

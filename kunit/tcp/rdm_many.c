@@ -50,18 +50,15 @@ static void expect_put(struct kunit *test, struct socket *sock, u64 number)
 static void the_1024th_reconnect_is_like_the_first(struct kunit *test)
 {
 	u64 *in = vt_buf(test, LEN), i;
-	u8 request[RDM_CM];
 	struct rdm_peer peer;
 	struct vt_end end = {};
 	struct socket *sock;
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	rdm_open_with(test, &end, &peer, RDM_HIGH);
 	for (i = 0; i < RECONNECTS; i++) {
 		if (i % 2) {
 			KUNIT_ASSERT_EQ(test, fi_inject(end.ep, &i, LEN, peer.addr), 0);
-			sock = rdm_asked(test, &peer, request);
-			rdm_respond(test, sock, request, 0x81, RDM_PID);
+			sock = rdm_accept(test, &peer, 0x81, RDM_PID);
 			expect_put(test, sock, i);
 		} else {
 			sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
@@ -86,7 +83,6 @@ static void many_peers_connect_at_once(struct kunit *test)
 	u64 *in = vt_buf(test, LEN);
 	struct vt_end end = {};
 	unsigned long since;
-	u8 data[RDM_CM];
 	unsigned int i;
 
 	/* All of them are at one address */
@@ -99,7 +95,7 @@ static void many_peers_connect_at_once(struct kunit *test)
 		socks[i] = rdm_ask(test, &end, &peer, 1, RDM_PID + i);
 	}
 	for (i = 0; i < many; i++) {
-		rdm_expect_cm(test, socks[i], 1, data);
+		rdm_expect_cm(test, socks[i], 1, NULL);
 		put(test, socks[i], i);
 	}
 	for (i = 0; i < many; i++) {
@@ -118,7 +114,6 @@ static void an_endpoint_connects_to_many_peers(struct kunit *test)
 	struct vt_end end = {};
 	unsigned long since;
 	struct socket *sock;
-	u8 request[RDM_CM];
 	u64 i;
 
 	vt_of(test)->info->tx_attr->size = 2 * many;
@@ -129,8 +124,7 @@ static void an_endpoint_connects_to_many_peers(struct kunit *test)
 	for (i = 0; i < many; i++)
 		KUNIT_ASSERT_EQ(test, fi_inject(end.ep, &i, LEN, peers[i].addr), 0);
 	for (i = 0; i < many; i++) {
-		sock = rdm_asked(test, &peers[i], request);
-		rdm_respond(test, sock, request, 0x81, RDM_PID + i);
+		sock = rdm_accept(test, &peers[i], 0x81, RDM_PID + i);
 		expect_put(test, sock, i);
 	}
 	KUNIT_EXPECT_LE(test, jiffies - since, CONNECT_S * HZ);
@@ -141,10 +135,8 @@ static void an_endpoint_connects_to_many_peers(struct kunit *test)
 static void peers_are_dialled_in_their_order(struct kunit *test)
 {
 	struct rdm_peer *peers = vt_buf(test, (DIALS + 2) * sizeof(*peers));
-	u8 request[RDM_CM];
 	struct vt_end end = {};
 	unsigned long since;
-	struct socket *sock;
 	u64 i;
 
 	/* While less than half of the queue is used, each operation is admitted */
@@ -154,11 +146,10 @@ static void peers_are_dialled_in_their_order(struct kunit *test)
 		rdm_peer_new(test, &end, &peers[i], RDM_HIGH);
 	for (i = 0; i < DIALS + 1; i++)
 		KUNIT_ASSERT_EQ(test, fi_inject(end.ep, &i, LEN, peers[i].addr), 0);
-	sock = rdm_asked(test, &peers[0], request);
-	rdm_respond(test, sock, request, 0x81, RDM_PID);
+	rdm_accept(test, &peers[0], 0x81, RDM_PID);
 	KUNIT_ASSERT_EQ(test, fi_inject(end.ep, &i, LEN, peers[i].addr), 0);
 	since = jiffies;
-	rdm_asked(test, &peers[DIALS], request);
+	rdm_asked(test, &peers[DIALS], NULL);
 	KUNIT_EXPECT_LE(test, jiffies - since, DIAL_S * HZ / 2);
 }
 
@@ -277,14 +268,13 @@ static void addresses_come_and_go_under_traffic(struct kunit *test)
 {
 	u64 *out = vt_buf(test, BATCH * LEN), *in = vt_buf(test, BATCH * LEN);
 	struct churn *churn = vt_buf(test, sizeof(*churn));
-	size_t len = sizeof(churn->peer);
 	struct vt_pair pair = {};
 	struct vt_async *thread;
 	int i;
 
 	vt_join(test, &pair, &vt_default_kind);
 	churn->av = pair.a.av;
-	KUNIT_ASSERT_EQ(test, fi_getname(&pair.b.ep->fid, &churn->peer, &len), 0);
+	churn->peer = rdm_name(test, pair.b.ep);
 	for (i = 0; i < STRANGERS; i++)
 		churn->names[i] = (struct sockaddr_in) {
 			.sin_family		= AF_INET,
@@ -306,20 +296,16 @@ static void what_waits_for_a_peer_outlives_its_address(struct kunit *test)
 	u64 *out = vt_buf(test, LEN);
 	struct rdm_peer peer;
 	struct vt_end end = {};
-	struct vt_comp comp;
 	struct socket *sock;
 	u8 request[RDM_CM];
 
 	*out = 7;
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	rdm_open_with(test, &end, &peer, RDM_HIGH);
 	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, LEN, NULL, peer.addr, vt_ctx(1)), 0);
 	sock = rdm_asked(test, &peer, request);
 	KUNIT_ASSERT_EQ(test, fi_av_remove(end.av, &peer.addr, 1, 0), 0);
 	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, LEN, NULL, peer.addr, vt_ctx(2)), 0);
-	comp = vt_failed(test, end.tx);
-	KUNIT_EXPECT_EQ(test, comp.err, EINVAL);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(2));
+	vt_failed_with(test, end.tx, vt_ctx(2), EINVAL);
 	rdm_respond(test, sock, request, 0x81, RDM_PID);
 	expect_put(test, sock, *out);
 	vt_done(test, end.tx, vt_ctx(1));
@@ -328,7 +314,7 @@ static void what_waits_for_a_peer_outlives_its_address(struct kunit *test)
 /* All places are taken by operations that a peer does not answer, which has been killed */
 static void a_killed_peer_is_not_eagain_for_ever(struct kunit *test)
 {
-	u8 *mem = vt_buf(test, LEN), request[RDM_CM];
+	u8 *mem = vt_buf(test, LEN);
 	struct rdm_peer peer;
 	struct vt_end end = {};
 	struct vt_comp comp;
@@ -337,8 +323,7 @@ static void a_killed_peer_is_not_eagain_for_ever(struct kunit *test)
 
 	rdm_param(test, "peer_timeout", "5");
 	vt_of(test)->info->tx_attr->size = 4;
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_LOW);
+	rdm_open_with(test, &end, &peer, RDM_LOW);
 	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
 	peer_dies(test, sock);
 	for (i = 0; i < 4; i++)
@@ -346,14 +331,11 @@ static void a_killed_peer_is_not_eagain_for_ever(struct kunit *test)
 				0);
 	KUNIT_EXPECT_EQ(test, fi_inject(end.ep, &out, LEN, peer.addr), -EAGAIN);
 	for (i = 0; i < 4; i++) {
-		comp = vt_failed(test, end.tx);
-		KUNIT_EXPECT_EQ(test, comp.err, ETIMEDOUT);
-		KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(i));
+		comp = vt_failed_with(test, end.tx, vt_ctx(i), ETIMEDOUT);
 		KUNIT_EXPECT_EQ(test, comp.src_addr, peer.addr);
 	}
 	KUNIT_ASSERT_EQ(test, fi_inject(end.ep, &out, LEN, peer.addr), 0);
-	sock = rdm_asked(test, &peer, request);
-	rdm_respond(test, sock, request, 0x81, RDM_PID + 1);
+	sock = rdm_accept(test, &peer, 0x81, RDM_PID + 1);
 	expect_put(test, sock, out);
 	vt_none(test, end.tx);
 }

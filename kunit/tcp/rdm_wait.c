@@ -90,12 +90,10 @@ static void an_only_peer_may_have_all_of_the_queue(struct kunit *test)
 	struct bed *bed = bed_open(test);
 	struct rdm_peer peer;
 	struct socket *sock;
-	u8 request[RDM_CM];
 
 	rdm_peer_new(test, &bed->end, &peer, RDM_HIGH);
 	KUNIT_EXPECT_EQ(test, fill(test, bed, &peer), DEPTH);
-	sock = rdm_asked(test, &peer, request);
-	rdm_respond(test, sock, request, 0x81, RDM_PID);
+	sock = rdm_accept(test, &peer, 0x81, RDM_PID);
 	expect_msgs(test, bed, sock, DEPTH);
 }
 
@@ -104,7 +102,6 @@ static void a_peer_that_is_not_connected_leaves_half_to_others(struct kunit *tes
 	struct bed *bed = bed_open(test);
 	struct rdm_peer mute, peer;
 	struct socket *sock, *other;
-	u8 request[RDM_CM];
 
 	rdm_peer_new(test, &bed->end, &mute, RDM_HIGH);
 	rdm_peer_new(test, &bed->end, &peer, RDM_LOW);
@@ -115,8 +112,7 @@ static void a_peer_that_is_not_connected_leaves_half_to_others(struct kunit *tes
 	expect_msgs(test, bed, other, DEPTH / 2);
 	reinit_completion(&bed->room);
 	KUNIT_EXPECT_EQ(test, post(bed, &mute, 0), -EAGAIN);
-	sock = rdm_asked(test, &mute, request);
-	rdm_respond(test, sock, request, 0x81, RDM_PID);
+	sock = rdm_accept(test, &mute, 0x81, RDM_PID);
 	expect_room(test, bed);
 	expect_msgs(test, bed, sock, DEPTH / 2);
 	KUNIT_EXPECT_EQ(test, post(bed, &mute, 0), 0);
@@ -130,7 +126,6 @@ static void the_word_of_room_comes_when_the_queue_is_not_full(struct kunit *test
 	struct kvec iov = { bed->out, LEN };
 	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .context = vt_ctx(99) };
 	struct rdm_peer mute, slow;
-	u8 request[RDM_CM];
 	struct socket *sock;
 	int i;
 
@@ -145,8 +140,7 @@ static void the_word_of_room_comes_when_the_queue_is_not_full(struct kunit *test
 	reinit_completion(&bed->room);
 	bed->again = &mute;
 	bed->ret = 1;
-	sock = rdm_asked(test, &mute, request);
-	rdm_respond(test, sock, request, 0x81, RDM_PID);
+	sock = rdm_accept(test, &mute, 0x81, RDM_PID);
 	expect_msgs(test, bed, sock, DEPTH / 2);
 	expect_room(test, bed);
 	KUNIT_EXPECT_EQ(test, bed->ret, 0);
@@ -172,8 +166,6 @@ static void a_peer_that_is_given_up_makes_room(struct kunit *test)
 {
 	struct bed *bed = bed_open(test);
 	struct rdm_peer gone, peer;
-	struct vt_comp comp;
-	u8 request[RDM_CM];
 	int i;
 
 	rdm_peer_new(test, &bed->end, &gone, RDM_HIGH);
@@ -181,13 +173,10 @@ static void a_peer_that_is_given_up_makes_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fill(test, bed, &gone), DEPTH / 2);
 	reinit_completion(&bed->room);
 	KUNIT_EXPECT_EQ(test, post(bed, &gone, 0), -EAGAIN);
-	rdm_asked(test, &gone, request);
+	rdm_asked(test, &gone, NULL);
 	expect_room(test, bed);
-	for (i = 0; i < DEPTH / 2; i++) {
-		comp = vt_failed(test, bed->end.tx);
-		KUNIT_EXPECT_EQ(test, comp.err, ETIMEDOUT);
-		KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(i));
-	}
+	for (i = 0; i < DEPTH / 2; i++)
+		vt_failed_with(test, bed->end.tx, vt_ctx(i), ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, post(bed, &gone, 0), 0);
 }
 
@@ -196,7 +185,7 @@ static void a_peer_that_is_given_up_makes_room(struct kunit *test)
 /* Operations that a connection has not sent wait for the next one, and take places again */
 static void what_a_connection_leaves_takes_places(struct kunit *test)
 {
-	u8 *mem = vt_buf(test, LEN), buf[PEER_BASE + PEER_RMA], request[RDM_CM];
+	u8 request[RDM_CM];
 	struct bed *bed = bed_open(test);
 	struct kvec iov = { bed->out, LEN };
 	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
@@ -207,8 +196,7 @@ static void what_a_connection_leaves_takes_places(struct kunit *test)
 	rdm_peer_new(test, &bed->end, &peer, RDM_LOW);
 	rdm_peer_new(test, &bed->end, &other, RDM_HIGH);
 	sock = rdm_dial(test, &bed->end, &peer, 1, RDM_PID);
-	KUNIT_ASSERT_EQ(test, fi_read(bed->end.ep, mem, LEN, NULL, peer.addr, 0, 1, vt_ctx(99)), 0);
-	peer_recv(test, sock, buf, sizeof(buf));
+	rdm_begin_read(test, &bed->end, &peer, sock, vt_ctx(99));
 	for (i = 0; i < FENCED; i++) {
 		msg.addr = peer.addr;
 		msg.context = vt_ctx(i);
@@ -254,7 +242,7 @@ static void so_many_peers_are_dialled_at_a_time(struct kunit *test)
 		socks[i] = rdm_asked(test, &peers[i], request);
 	expect_not_dialled(test, peers, DIALS);
 	rdm_respond(test, socks[0], request, 0x81, RDM_PID);
-	rdm_asked(test, &peers[DIALS], request);
+	rdm_asked(test, &peers[DIALS], NULL);
 	expect_not_dialled(test, peers, DIALS + 1);
 }
 

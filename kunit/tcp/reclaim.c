@@ -115,37 +115,32 @@ static void a_broken_connection_ends_without_io(struct kunit *test)
 	const struct fi_msg msg = { .msg_iov = &kvec, .iov_count = 1, .context = vt_ctx(1) };
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
-	struct vt_comp comp;
 
 	watch(true);
 	KUNIT_ASSERT_EQ(test, fi_sendmsg(end.ep, &msg, FI_DELIVERY_COMPLETE), 0);
 	peer_close(test, sock);
-	comp = vt_failed(test, end.tx);
-	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, end.tx).err, ECANCELED);
 	expect_none(test);
 }
 
 /* A post may have a worker dial */
 static void a_post_to_a_peer_without_a_connection_does_no_io(struct kunit *test)
 {
-	u8 *out = vt_buf(test, LEN), request[RDM_CM], got[PEER_BASE + LEN];
+	u8 *out = vt_buf(test, LEN), got[PEER_BASE + LEN];
 	struct rdm_peer peer;
 	struct vt_end end = {};
 	struct socket *sock;
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	rdm_open_with(test, &end, &peer, RDM_HIGH);
 	watch(true);
 	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, LEN, NULL, peer.addr, vt_ctx(1)), 0);
-	sock = rdm_asked(test, &peer, request);
-	rdm_respond(test, sock, request, 0x81, RDM_PID);
+	sock = rdm_accept(test, &peer, 0x81, RDM_PID);
 	peer_recv(test, sock, got, sizeof(got));
 	vt_done(test, end.tx, vt_ctx(1));
 	/* And dial again */
 	peer_leave(test, sock);
 	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, LEN, NULL, peer.addr, vt_ctx(2)), 0);
-	sock = rdm_asked(test, &peer, request);
-	rdm_respond(test, sock, request, 0x81, RDM_PID + 1);
+	sock = rdm_accept(test, &peer, 0x81, RDM_PID + 1);
 	vt_done(test, end.tx, vt_ctx(2));
 	expect_none(test);
 }
@@ -155,8 +150,7 @@ static void a_peer_is_accepted_without_io(struct kunit *test)
 	struct rdm_peer peer;
 	struct vt_end end = {};
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	rdm_open_with(test, &end, &peer, RDM_HIGH);
 	watch(true);
 	rdm_dial(test, &end, &peer, 1, RDM_PID);
 	expect_none(test);

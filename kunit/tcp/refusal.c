@@ -18,16 +18,6 @@
 #define RESPONSES	16	/* that a connection has */
 #define REFUSAL		(PEER_BASE + 8)	/* bytes of the refusal of a write */
 
-static struct fid_mr *region(struct kunit *test, u8 *buf, size_t len, u64 access, u64 key)
-{
-	struct fid_mr *mr;
-
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, len, access, 0, key, 0, &mr,
-					NULL), 0);
-	vt_adopt(test, &mr->fid);
-	return mr;
-}
-
 /* The peer reads or writes LEN bytes at the begin of a region */
 static void access(struct kunit *test, struct socket *sock, u8 op, u16 flags, u64 key, u64 len)
 {
@@ -41,28 +31,19 @@ static void access(struct kunit *test, struct socket *sock, u8 op, u16 flags, u6
 
 static void expect_response(struct kunit *test, struct socket *sock, size_t len)
 {
-	u8 want[PEER_BASE], got[PEER_BASE], bytes[256];
+	u8 bytes[256];
 	size_t part;
 
-	peer_hdr(want, 3, 0, NULL, NULL, 0, len);
-	peer_recv(test, sock, got, PEER_BASE);
+	peer_expect_op(test, sock, 3, 0, len);
 	for (; len; len -= part) {
 		part = min(len, sizeof(bytes));
 		peer_recv(test, sock, bytes, part);
 	}
-	want[7] = got[7];
-	KUNIT_EXPECT_MEMEQ(test, got, want, PEER_BASE);
 }
 
 static void expect_refusal(struct kunit *test, struct socket *sock, u8 reason)
 {
-	u8 want[PEER_BASE], got[PEER_BASE];
-
-	peer_hdr(want, 8, 0, NULL, NULL, 0, 0);
-	want[4] = reason;
-	peer_recv(test, sock, got, sizeof(got));
-	want[7] = got[7];
-	KUNIT_EXPECT_MEMEQ(test, got, want, sizeof(want));
+	peer_expect_op(test, sock, 8, reason, 0);
 }
 
 /*
@@ -81,15 +62,13 @@ static void expect_acks(struct kunit *test, struct socket *sock, int acks, u64 n
 			KUNIT_EXPECT_FALSE(test, refused);
 			KUNIT_EXPECT_LE(test, i, (int)number);
 			peer_recv(test, sock, got + PEER_BASE, REFUSAL - PEER_BASE);
-			peer_hdr(want, 8, 1, &number, NULL, 0, 0);
-			want[4] = reason;
+			peer_refusal(want, &number, reason);
 			want[7] = got[7];
 			KUNIT_EXPECT_MEMEQ(test, got, want, sizeof(want));
 			refused = true;
 			continue;
 		}
-		peer_hdr(want, 0, 0, NULL, NULL, 0, 0);
-		want[4] = 2;
+		peer_op(want, 0, 2, 0);
 		want[7] = got[7];
 		KUNIT_EXPECT_MEMEQ(test, got, want, PEER_BASE);
 		i++;
@@ -100,11 +79,8 @@ static void expect_acks(struct kunit *test, struct socket *sock, int acks, u64 n
 /* A message of the peer still finds its receive */
 static void goes_on(struct kunit *test, struct socket *sock, struct vt_end *end)
 {
-	u8 msg[PEER_BASE + 8] = {};
-
 	vt_recv(test, end, vt_buf(test, 8), 8, vt_ctx(9));
-	peer_hdr(msg, 0, 0, NULL, NULL, 0, 8);
-	peer_send(test, sock, msg, sizeof(msg));
+	peer_send_msg(test, sock, 8, 0);
 	vt_done(test, end->rx, vt_ctx(9));
 	KUNIT_EXPECT_EQ(test, violations(), 0);
 }
@@ -134,8 +110,8 @@ static void a_read_is_refused_in_its_turn(struct kunit *test)
 	/* A read has no flags, and READ_KEY may be read */
 	if (row->flags != 4 || row->key == READ_KEY)
 		return;
-	region(test, mem, LEN, FI_REMOTE_READ, KEY);
-	region(test, writable, LEN, FI_REMOTE_WRITE, READ_KEY);
+	peer_region(test, mem, LEN, FI_REMOTE_READ, KEY);
+	peer_region(test, writable, LEN, FI_REMOTE_WRITE, READ_KEY);
 	violations_begin(test);
 	sock = peer_join_kofi(test, &end, PEER_SAVES | PEER_REFUSES);
 	access(test, sock, 2, 0, KEY, 8);
@@ -161,8 +137,8 @@ static void a_write_is_refused_before_its_acknowledgment(struct kunit *test)
 	struct socket *sock;
 	size_t len;
 
-	region(test, mem, LEN, FI_REMOTE_WRITE, KEY);
-	region(test, readable, LEN, FI_REMOTE_READ, READ_KEY);
+	peer_region(test, mem, LEN, FI_REMOTE_WRITE, KEY);
+	peer_region(test, readable, LEN, FI_REMOTE_READ, READ_KEY);
 	violations_begin(test);
 	sock = peer_join_kofi(test, &end, PEER_REFUSES);
 	access(test, sock, 4, 4, KEY, 8);
@@ -194,14 +170,12 @@ static void a_write_that_is_not_acknowledged_ends_the_connection(struct kunit *t
 	violations_begin(test);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct vt_end end = {};
-		union vt_event event;
 		struct socket *sock = peer_join_kofi(test, &end, rows[i].understands);
 
 		access(test, sock, rows[i].op, rows[i].flags, KEY, 8);
-		vt_event(test, end.eq, FI_SHUTDOWN, &event);
+		vt_event(test, end.eq, FI_SHUTDOWN, NULL);
 		peer_hung_up(test, sock);
-		KUNIT_EXPECT_EQ(test, violations(), i + 1);
-		KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_ACCESS);
+		expect_violations(test, i + 1, KTCP_BAD_ACCESS);
 	}
 }
 
@@ -211,14 +185,13 @@ static void a_peer_that_leaves_in_a_refused_write_hears_nothing(struct kunit *te
 	const struct fi_rma_iov rma = { .len = LEN, .key = KEY };
 	u8 msg[PEER_BASE + PEER_RMA + LEN] = {};
 	struct vt_end end = {};
-	union vt_event event;
 	struct socket *sock;
 
 	sock = peer_join_kofi(test, &end, PEER_REFUSES);
 	peer_hdr(msg, 4, 4, NULL, &rma, 1, LEN);
 	peer_send(test, sock, msg, sizeof(msg) - LEN / 2);
 	peer_close(test, sock);
-	vt_event(test, end.eq, FI_SHUTDOWN, &event);
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
 	vt_end_close(test, &end);
 }
 
@@ -226,8 +199,7 @@ static void a_write_whose_target_ends_is_refused(struct kunit *test)
 {
 	const struct fi_rma_iov rma = { .len = LEN, .key = KEY };
 	u8 *mem = vt_buf(test, LEN), msg[PEER_BASE + PEER_RMA + LEN];
-	unsigned long until = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
-	struct fid_mr *mr = region(test, mem, LEN, FI_REMOTE_WRITE, KEY);
+	struct fid_mr *mr = peer_region(test, mem, LEN, FI_REMOTE_WRITE, KEY);
 	struct vt_end end = {};
 	struct socket *sock;
 
@@ -236,8 +208,7 @@ static void a_write_whose_target_ends_is_refused(struct kunit *test)
 	peer_hdr(msg, 4, 4, NULL, &rma, 1, LEN);
 	memset(msg + PEER_BASE + PEER_RMA, 0x77, LEN);
 	peer_send(test, sock, msg, sizeof(msg) - LEN / 2);
-	while (!READ_ONCE(mem[LEN / 2 - 1]) && time_before(jiffies, until))
-		schedule_timeout_uninterruptible(1);
+	wait_byte(test, &mem[LEN / 2 - 1], 0x77);
 	vt_close(test, &mr->fid);
 	peer_send(test, sock, msg + sizeof(msg) - LEN / 2, LEN / 2);
 	expect_acks(test, sock, 1, 0, 2);
@@ -250,12 +221,12 @@ static void a_write_whose_target_ends_is_refused(struct kunit *test)
 static void a_read_whose_target_ends_before_its_response_is_refused(struct kunit *test)
 {
 	u8 *mem = vt_buf(test, LEN), *big = vt_buf(test, BIG);
-	struct fid_mr *mr = region(test, mem, LEN, FI_REMOTE_READ, KEY);
+	struct fid_mr *mr = peer_region(test, mem, LEN, FI_REMOTE_READ, KEY);
 	struct vt_end end = {};
 	struct socket *sock;
 	int i;
 
-	region(test, big, BIG, FI_REMOTE_READ, BIG_KEY);
+	peer_region(test, big, BIG, FI_REMOTE_READ, BIG_KEY);
 	violations_begin(test);
 	sock = peer_join_kofi(test, &end, PEER_REFUSES);
 	for (i = 0; i < BIGS; i++)
@@ -311,8 +282,6 @@ static void a_refusal_is_an_error_of_its_operation(struct kunit *test)
 	};
 	struct vt_end end = {};
 	struct socket *sock;
-	struct vt_comp comp;
-	size_t len;
 
 	violations_begin(test);
 	sock = peer_join_kofi(test, &end, PEER_REFUSES);
@@ -323,27 +292,16 @@ static void a_refusal_is_an_error_of_its_operation(struct kunit *test)
 	peer_recv(test, sock, msg, PEER_BASE + PEER_RMA + 8);
 	peer_recv(test, sock, msg, PEER_BASE + PEER_RMA);
 
-	len = peer_hdr(msg, 8, 0, NULL, NULL, 0, 0);
-	msg[4] = 1;
-	peer_send(test, sock, msg, len);
-	comp = vt_failed(test, end.tx);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
-	KUNIT_EXPECT_EQ(test, comp.err, EACCES);
+	peer_send(test, sock, msg, peer_refusal(msg, NULL, 1));
+	vt_failed_with(test, end.tx, vt_ctx(1), EACCES);
 
-	len = peer_hdr(msg, 8, 1, &(u64){ 0 }, NULL, 0, 0);
-	msg[4] = 2;
-	peer_send(test, sock, msg, len);
-	peer_hdr(msg, 3, 0, NULL, NULL, 0, 8);
-	peer_send(test, sock, msg, PEER_BASE + 8);
+	peer_send(test, sock, msg, peer_refusal(msg, &(u64){ 0 }, 2));
+	peer_send(test, sock, msg, peer_op(msg, 3, 0, 8) + 8);
 	vt_done(test, end.tx, vt_ctx(3));
 	/* It is over when it is acknowledged */
 	vt_none(test, end.tx);
-	peer_hdr(msg, 0, 0, NULL, NULL, 0, 0);
-	msg[4] = 2;
-	peer_send(test, sock, msg, PEER_BASE);
-	comp = vt_failed(test, end.tx);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(2));
-	KUNIT_EXPECT_EQ(test, comp.err, EREMOTEIO);
+	peer_send_ack(test, sock);
+	vt_failed_with(test, end.tx, vt_ctx(2), EREMOTEIO);
 	goes_on(test, sock, &end);
 }
 
@@ -387,7 +345,6 @@ static void a_foul_refusal_ends_its_connection(struct kunit *test)
 	const struct fi_msg send = { .msg_iov = &kvec, .iov_count = 1, .context = vt_ctx(2) };
 	u64 flags = FI_COMPLETION | FI_TRANSMIT_COMPLETE;
 	struct vt_end end = {};
-	union vt_event event;
 	struct socket *sock;
 	size_t len;
 
@@ -407,14 +364,13 @@ static void a_foul_refusal_ends_its_connection(struct kunit *test)
 	peer_send(test, sock, msg, len);
 	if (row->twice)
 		peer_send(test, sock, msg, len);
-	vt_event(test, end.eq, FI_SHUTDOWN, &event);
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
 	/* Each operation ends once */
 	vt_failed(test, end.tx);
 	vt_failed(test, end.tx);
 	vt_none(test, end.tx);
 	peer_hung_up(test, sock);
-	KUNIT_EXPECT_EQ(test, violations(), 1);
-	KUNIT_EXPECT_EQ(test, violation_reason(), row->reason);
+	expect_violations(test, 1, row->reason);
 }
 
 static struct kunit_case refusal_cases[] = {

@@ -65,27 +65,17 @@ static const struct foul_case {
 
 KUNIT_ARRAY_PARAM_DESC(foul, foul_cases, name);
 
-static u8 *region(struct kunit *test)
-{
-	u8 *buf = vt_buf(test, LEN);
-	struct fid_mr *mr;
-
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN, FI_REMOTE_READ |
-					FI_REMOTE_WRITE, 0, KEY, 0, &mr, NULL), 0);
-	vt_adopt(test, &mr->fid);
-	return buf;
-}
-
-/* One that a peer may only read, or only write */
 static u8 *region_of(struct kunit *test, u64 access, u64 key)
 {
 	u8 *buf = vt_buf(test, LEN);
-	struct fid_mr *mr;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN, access, 0, key, 0, &mr,
-					NULL), 0);
-	vt_adopt(test, &mr->fid);
+	peer_region(test, buf, LEN, access, key);
 	return buf;
+}
+
+static u8 *region(struct kunit *test)
+{
+	return region_of(test, FI_REMOTE_READ | FI_REMOTE_WRITE, KEY);
 }
 
 static void a_foul_message_ends_its_connection(struct kunit *test)
@@ -96,8 +86,6 @@ static void a_foul_message_ends_its_connection(struct kunit *test)
 	struct vt_pair other = {};
 	struct vt_end end = {};
 	struct socket *sock;
-	union vt_event event;
-	struct vt_comp comp;
 	u64 size = row->hdr_size + row->payload;
 
 	violations_begin(test);
@@ -113,35 +101,27 @@ static void a_foul_message_ends_its_connection(struct kunit *test)
 	region_of(test, FI_REMOTE_WRITE, WRITE_KEY);
 	peer_send(test, sock, msg, sizeof(msg));
 
-	vt_event(test, end.eq, FI_SHUTDOWN, &event);
-	comp = vt_failed(test, end.rx);
-	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
+	vt_failed_with(test, end.rx, vt_ctx(1), ECANCELED);
 	vt_none(test, end.rx);
 	peer_hung_up(test, sock);
 	KUNIT_EXPECT_NULL(test, memchr_inv(target, 0, LEN));
 	KUNIT_EXPECT_NULL(test, memchr_inv(readable, 0, LEN));
 	KUNIT_EXPECT_NULL(test, memchr_inv(in, 0, LEN));
 	vt_ping(test, &other.a, &other.b);
-	KUNIT_EXPECT_EQ(test, violations(), 1);
-	KUNIT_EXPECT_EQ(test, violation_reason(), row->reason);
+	expect_violations(test, 1, row->reason);
 }
 
 /* The key and the range are right */
 static void an_endpoint_without_rma_is_no_target(struct kunit *test)
 {
 	const struct fi_rma_iov rma = { .addr = 0, .len = 8, .key = KEY };
-	u64 rma_caps = FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
-	struct fi_info *info = vt_of(test)->info;
 	u8 *target = region(test), msg[PEER_BASE + PEER_RMA + 8] = {};
 	static const u8 ops[] = { 2, 4 };
-	union vt_event event;
 	struct socket *sock;
 	int i;
 
-	info->caps &= ~rma_caps;
-	info->tx_attr->caps &= ~rma_caps;
-	info->rx_attr->caps &= ~rma_caps;
+	bed_caps(test, 0, FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE);
 	violations_begin(test);
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
 		struct vt_end end = {};
@@ -150,10 +130,9 @@ static void an_endpoint_without_rma_is_no_target(struct kunit *test)
 		memset(msg, 0x77, sizeof(msg));
 		peer_hdr(msg, ops[i], 0, NULL, &rma, 1, ops[i] == 4 ? 8 : 0);
 		peer_send(test, sock, msg, sizeof(msg) - (ops[i] == 4 ? 0 : 8));
-		vt_event(test, end.eq, FI_SHUTDOWN, &event);
+		vt_event(test, end.eq, FI_SHUTDOWN, NULL);
 		peer_hung_up(test, sock);
-		KUNIT_EXPECT_EQ(test, violations(), i + 1);
-		KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_ACCESS);
+		expect_violations(test, i + 1, KTCP_BAD_ACCESS);
 	}
 	KUNIT_EXPECT_NULL(test, memchr_inv(target, 0, LEN));
 }
@@ -273,18 +252,15 @@ static void a_response_of_another_length_ends_the_connection(struct kunit *test)
 	u8 *in = vt_buf(test, LEN), buf[PEER_BASE + PEER_RMA + LEN] = {};
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
-	struct vt_comp comp;
 
 	violations_begin(test);
 	KUNIT_ASSERT_EQ(test, fi_read(end.ep, in, LEN, NULL, 0, 0, 1, vt_ctx(1)), 0);
 	peer_recv(test, sock, buf, PEER_BASE + PEER_RMA);
-	peer_hdr(buf, 3, 0, NULL, NULL, 0, LEN - 1);
+	peer_op(buf, 3, 0, LEN - 1);
 	peer_send(test, sock, buf, PEER_BASE + LEN - 1);
-	comp = vt_failed(test, end.tx);
-	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, end.tx).err, ECANCELED);
 	peer_hung_up(test, sock);
-	KUNIT_EXPECT_EQ(test, violations(), 1);
-	KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_READ_RSP);
+	expect_violations(test, 1, KTCP_BAD_READ_RSP);
 }
 
 /* Each of what is under way ends once.  The peer has broken no rule */
@@ -294,22 +270,18 @@ static void a_peer_that_leaves_in_a_message_cancels_it(struct kunit *test)
 	u8 msg[PEER_BASE + LEN] = {}, buf[PEER_BASE + PEER_RMA];
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
-	union vt_event event;
-	struct vt_comp comp;
 	size_t len;
 
 	violations_begin(test);
 	vt_recv(test, &end, in, LEN, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, fi_read(end.ep, mem, LEN, NULL, 0, 0, 1, vt_ctx(2)), 0);
 	peer_recv(test, sock, buf, sizeof(buf));
-	len = peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN);
+	len = peer_op(msg, 0, 0, LEN);
 	peer_send(test, sock, msg, len + LEN / 2);
 	peer_close(test, sock);
-	vt_event(test, end.eq, FI_SHUTDOWN, &event);
-	comp = vt_failed(test, end.rx);
-	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
-	comp = vt_failed(test, end.rx);
-	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, end.rx).err, ECANCELED);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, end.rx).err, ECANCELED);
 	vt_none(test, end.rx);
 	KUNIT_EXPECT_EQ(test, fi_send(end.ep, mem, 1, NULL, 0, NULL), -ESHUTDOWN);
 	KUNIT_EXPECT_EQ(test, violations(), 0);
@@ -317,16 +289,12 @@ static void a_peer_that_leaves_in_a_message_cancels_it(struct kunit *test)
 
 static void a_peer_that_leaves_is_noticed_behind_a_message(struct kunit *test)
 {
-	u8 msg[PEER_BASE + LEN] = {};
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
-	union vt_event event;
-	size_t len;
 
-	len = peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN);
-	peer_send(test, sock, msg, len + LEN);
+	peer_send_msg(test, sock, LEN, 0);
 	peer_close(test, sock);
-	vt_event(test, end.eq, FI_SHUTDOWN, &event);
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
 }
 
 /* Without a word, with half a request, in a message and in a write */
@@ -346,7 +314,7 @@ static struct socket *bad_connection(struct kunit *test, struct vt_end *end, int
 	}
 	sock = peer_join(test, end);
 	vt_recv(test, end, vt_buf(test, LEN), LEN, NULL);
-	len = kind == 2 ? peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN) :
+	len = kind == 2 ? peer_op(msg, 0, 0, LEN) :
 			  peer_hdr(msg, 4, 0, NULL, &rma, 1, LEN);
 	peer_send(test, sock, msg, len + LEN / 2);
 	return sock;

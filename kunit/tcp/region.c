@@ -57,20 +57,9 @@ static struct region *new_region(struct kunit *test, size_t len)
 	region->len = len;
 	region->mem = new_memory(test, len);
 	region->msg = vt_buf(test, PEER_BASE + PEER_RMA + LEN);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, region->mem, len, FI_REMOTE_READ |
-					FI_REMOTE_WRITE, 0, KEY, 0, &region->mr, NULL), 0);
+	region->mr = peer_region(test, region->mem, len, FI_REMOTE_READ | FI_REMOTE_WRITE, KEY);
 	violations_begin(test);
 	return region;
-}
-
-/* What arrives in the middle of a message makes no event */
-static void wait_byte(struct kunit *test, const u8 *byte, u8 want)
-{
-	unsigned long until = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
-
-	while (READ_ONCE(*byte) != want && time_before(jiffies, until))
-		schedule_timeout_uninterruptible(1);
-	KUNIT_ASSERT_EQ(test, *byte, want);
 }
 
 /* The peer writes the first half of the region; returns the bytes of the header */
@@ -96,17 +85,15 @@ static int close_region(void *data)
 static void expect_close(struct kunit *test, struct region *region)
 {
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, vt_async_start(test, close_region, region)), 0);
+	vt_closed(test, &region->mr->fid);
 	memset(region->mem, POISON, region->len);
 }
 
 static void expect_end(struct kunit *test, struct region *region)
 {
-	union vt_event event;
-
-	vt_event(test, region->end.eq, FI_SHUTDOWN, &event);
+	vt_event(test, region->end.eq, FI_SHUTDOWN, NULL);
 	KUNIT_EXPECT_NULL(test, memchr_inv(region->mem, POISON, region->len));
-	KUNIT_EXPECT_EQ(test, violations(), 1);
-	KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_ACCESS);
+	expect_violations(test, 1, KTCP_BAD_ACCESS);
 }
 
 static void a_region_is_closed_in_the_middle_of_a_write(struct kunit *test)
@@ -146,9 +133,7 @@ static void a_write_under_way_does_not_go_on_in_another_region(struct kunit *tes
 	size_t len = begin_write(test, region, KEY);
 
 	expect_close(test, region);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, region->mem, LEN, FI_REMOTE_WRITE, 0,
-					KEY, 0, &region->mr, NULL), 0);
-	vt_adopt(test, &region->mr->fid);
+	region->mr = peer_region(test, region->mem, LEN, FI_REMOTE_WRITE, KEY);
 	peer_send(test, region->sock, region->msg + len + LEN / 2, LEN / 2);
 	expect_end(test, region);
 }
@@ -156,32 +141,9 @@ static void a_write_under_way_does_not_go_on_in_another_region(struct kunit *tes
 /* The peer has read the header of the response, and reads no more */
 static void begin_read(struct kunit *test, struct region *region)
 {
-	const struct fi_rma_iov rma = { .len = region->len, .key = KEY };
-	u8 in[PEER_BASE];
-
 	memset(region->mem, 0x66, region->len);
-	peer_send(test, region->sock, region->msg, peer_hdr(region->msg, 2, 0, NULL, &rma, 1, 0));
-	peer_recv(test, region->sock, in, sizeof(in));
-	KUNIT_EXPECT_EQ(test, in[1], 3);
-}
-
-/* Bytes that come until the other end hangs up; all of them are from before the close */
-static size_t drain(struct kunit *test, struct socket *sock)
-{
-	struct kvec kvec = { vt_buf(test, SZ_64K), SZ_64K };
-	size_t total = 0;
-	int ret;
-
-	do {
-		struct msghdr msg = {};
-
-		ret = kernel_recvmsg(sock, &msg, &kvec, 1, kvec.iov_len, 0);
-		if (ret > 0)
-			KUNIT_EXPECT_NULL(test, memchr_inv(kvec.iov_base, 0x66, ret));
-		total += max(ret, 0);
-	} while (ret > 0);
-	KUNIT_EXPECT_TRUE(test, !ret || ret == -ECONNRESET);
-	return total;
+	peer_send_read(test, region->sock, KEY, region->len);
+	peer_expect_op(test, region->sock, 3, 0, region->len);
 }
 
 static void a_region_is_closed_in_the_middle_of_a_read(struct kunit *test)
@@ -190,7 +152,8 @@ static void a_region_is_closed_in_the_middle_of_a_read(struct kunit *test)
 
 	begin_read(test, region);
 	expect_close(test, region);
-	KUNIT_EXPECT_LT(test, drain(test, region->sock), LONG);
+	/* What comes is from before the close */
+	KUNIT_EXPECT_LT(test, peer_drain(test, region->sock, 0x66), LONG);
 	expect_end(test, region);
 }
 
@@ -198,15 +161,12 @@ static void a_region_is_closed_in_the_middle_of_a_read(struct kunit *test)
 static void a_region_is_closed_before_it_is_read(struct kunit *test)
 {
 	struct region *region = new_region(test, LONG), other = {};
-	const struct fi_rma_iov rma = { .len = LEN, .key = KEY + 1 };
 
 	other.mem = vt_buf(test, LEN);
 	other.len = LEN;
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, other.mem, LEN, FI_REMOTE_READ, 0,
-					KEY + 1, 0, &other.mr, NULL), 0);
-	vt_adopt(test, &region->mr->fid);
+	other.mr = peer_region(test, other.mem, LEN, FI_REMOTE_READ, KEY + 1);
 	begin_read(test, region);
-	peer_send(test, region->sock, region->msg, peer_hdr(region->msg, 2, 0, NULL, &rma, 1, 0));
+	peer_send_read(test, region->sock, KEY + 1, LEN);
 	msleep(20);
 	expect_close(test, &other);
 	/* The first still goes on */
@@ -227,12 +187,8 @@ static void a_region_is_disabled_in_the_middle_of_a_write(struct kunit *test)
 	region->len = LEN;
 	region->mem = kvec.iov_base;
 	region->msg = vt_buf(test, PEER_BASE + PEER_RMA + LEN);
+	region->mr = peer_ep_region(test, &region->end, region->mem, LEN, FI_REMOTE_WRITE);
 	violations_begin(test);
-	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, FI_MR_ENDPOINT,
-					    &region->mr), 0);
-	vt_adopt(test, &region->mr->fid);
-	KUNIT_ASSERT_EQ(test, fi_mr_bind(region->mr, &region->end.ep->fid, 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_mr_enable(region->mr), 0);
 	len = begin_write(test, region, fi_mr_key(region->mr));
 	KUNIT_ASSERT_EQ(test, fi_mr_disable(region->mr, 0, vt_ctx(3)), 0);
 	vt_done(test, region->end.tx, vt_ctx(3));

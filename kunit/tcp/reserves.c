@@ -116,10 +116,9 @@ struct reserves {
 static struct socket *accepts(struct kunit *test, struct vt_end *end, int value,
 			      struct emergency **emergency)
 {
-	struct socket *sock = peer_connect(test);
+	struct socket *sock = peer_ask(test);
 	u8 buf[PEER_CM];
 
-	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
 	open_end(test, end, vt_connreq(test, NULL), value);
 	vt_accept(test, end, NULL, 0);
 	peer_recv(test, sock, buf, PEER_CM);
@@ -132,7 +131,6 @@ static struct socket *dials(struct kunit *test, struct vt_end *end, int value,
 {
 	struct sockaddr_storage addr;
 	struct socket *listener = peer_listen(test, &addr), *sock;
-	union vt_event event;
 	u8 buf[PEER_CM];
 
 	open_end(test, end, vt_of(test)->info, value);
@@ -140,7 +138,7 @@ static struct socket *dials(struct kunit *test, struct vt_end *end, int value,
 	sock = peer_accept(test, listener);
 	peer_recv(test, sock, buf, PEER_CM);
 	peer_send(test, sock, buf, peer_cm(buf, 1, NULL, 0));
-	vt_event(test, end->eq, FI_CONNECTED, &event);
+	vt_event(test, end->eq, FI_CONNECTED, NULL);
 	*emergency = emergency_begin(test, port_of(test, listener));
 	return sock;
 }
@@ -150,13 +148,12 @@ static struct socket *rdm_dials(struct kunit *test, struct vt_end *end, int valu
 {
 	struct rdm_peer peer = {};
 	struct socket *sock;
-	u8 data[RDM_CM], *out = vt_buf(test, LEN), msg[PEER_BASE + LEN];
+	u8 *out = vt_buf(test, LEN), msg[PEER_BASE + LEN];
 
 	open_end(test, end, vt_of(test)->info, value);
 	rdm_peer_new(test, end, &peer, RDM_LOW);
 	KUNIT_ASSERT_EQ(test, fi_send(end->ep, out, LEN, NULL, peer.addr, vt_ctx(2)), 0);
-	sock = rdm_asked(test, &peer, data);
-	rdm_respond(test, sock, data, 1, RDM_PID);
+	sock = rdm_accept(test, &peer, 1, RDM_PID);
 	vt_done(test, end->tx, vt_ctx(2));
 	peer_recv(test, sock, msg, sizeof(msg));
 	*emergency = emergency_begin(test, port_of(test, peer.listener));
@@ -212,15 +209,14 @@ KUNIT_ARRAY_PARAM_DESC(rdm, rdm_table, name);
 static void what_comes_in_an_emergency_arrives_if_the_client_has_asked(struct kunit *test)
 {
 	const struct reserves *row = test->param_value;
-	u8 msg[PEER_BASE + LEN], *in = vt_buf(test, LEN);
+	u8 *in = vt_buf(test, LEN);
 	struct emergency *emergency;
 	struct vt_end end = {};
 	struct socket *sock;
 
 	sock = row->open(test, &end, row->value, &emergency);
 	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, in, LEN, NULL, FI_ADDR_UNSPEC, vt_ctx(1)), 0);
-	vt_fill(msg + peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN), LEN, 1);
-	peer_send(test, sock, msg, sizeof(msg));
+	peer_send_msg(test, sock, LEN, 1);
 	if (!row->arrives) {
 		fsleep(NONE_MS * USEC_PER_MSEC);
 		vt_none(test, end.rx);
@@ -239,11 +235,10 @@ static void no_request_comes_in_an_emergency(struct kunit *test)
 	struct socket *sock = peer_connect(test);
 	struct emergency *emergency;
 	struct vt_end end = {};
-	u8 buf[PEER_CM];
 
 	KUNIT_EXPECT_EQ(test, set(&vt_of(test)->pep->fid, 1), -ENOPROTOOPT);
 	emergency = emergency_begin(test, port_of(test, sock));
-	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
+	peer_request(test, sock);
 	vt_no_event_for(test, vt_of(test)->eq, NONE_MS);
 	emergency_over(test, emergency);
 	open_end(test, &end, vt_connreq(test, NULL), 1);
@@ -266,7 +261,6 @@ static struct sock *other_end(struct kunit *test, const struct socket *peer)
 /* The kernel counts the sockets that may use its reserves */
 static void the_end_of_a_connection_gives_the_reserves_back(struct kunit *test)
 {
-	unsigned long late = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
 	struct emergency *emergency;
 	struct vt_end end = {};
 	struct socket *sock;
@@ -282,11 +276,8 @@ static void the_end_of_a_connection_gives_the_reserves_back(struct kunit *test)
 	sk = other_end(test, sock);
 	vt_close(test, &end.ep->fid);
 	peer_leave(test, sock);
-	while ((static_key_count(&memalloc_socks_key.key) != before ||
-		refcount_read(&sk->sk_refcnt) != 1) && time_before(jiffies, late))
-		fsleep(10 * USEC_PER_MSEC);
-	KUNIT_EXPECT_EQ(test, static_key_count(&memalloc_socks_key.key), before);
-	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 1);
+	KUNIT_EXPECT_TRUE(test, vt_until(static_key_count(&memalloc_socks_key.key) == before));
+	KUNIT_EXPECT_TRUE(test, vt_until(refcount_read(&sk->sk_refcnt) == 1));
 	sock_put(sk);
 }
 

@@ -180,7 +180,7 @@ static void calls_of_many_threads_send_each_message_once(struct kunit *test)
 	struct vt_comp comp;
 
 	senders_start(test, senders, &end);
-	peer_hdr(want, 0, 0, NULL, NULL, 0, LEN);
+	peer_op(want, 0, 0, LEN);
 	for (i = 0; i < THREADS * EACH; i++) {
 		KUNIT_ASSERT_EQ(test, vt_wait(end.tx, &comp), 1);
 		KUNIT_ASSERT_EQ(test, comp.err, 0);
@@ -204,7 +204,6 @@ static void a_call_that_finds_the_peer_gone_ends_the_connection(struct kunit *te
 	struct vt_end end = { .may_sleep = 1 };
 	struct socket *sock = peer_join(test, &end);
 	u8 *out = vt_buf(test, LEN);
-	union vt_event event;
 	struct vt_comp comp;
 	int posted = 0, ended = 0;
 	ssize_t ret;
@@ -219,7 +218,7 @@ static void a_call_that_finds_the_peer_gone_ends_the_connection(struct kunit *te
 		cond_resched();
 	} while (!ret || ret == -EAGAIN);
 	KUNIT_EXPECT_EQ(test, ret, -ESHUTDOWN);
-	vt_event(test, end.eq, FI_SHUTDOWN, &event);
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
 	KUNIT_ASSERT_EQ(test, fi_ep_drain(end.ep, VT_PATIENCE_MS), 0);
 	for (; ended < posted; ended++)
 		KUNIT_ASSERT_EQ(test, vt_wait(end.tx, &comp), 1);
@@ -386,14 +385,12 @@ static void what_callbacks_post_side_by_side_is_sent_at_once(struct kunit *test)
  */
 static ktime_t send_two(struct kunit *test, struct vt_end *end, struct socket *sock)
 {
-	u8 *out = vt_buf(test, LEN), in[PEER_BASE + LEN], ack[PEER_BASE];
+	u8 *out = vt_buf(test, LEN), in[PEER_BASE + LEN];
 	struct kvec iov = { out, LEN };
 	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1 };
 	ktime_t since, until;
 	int ret;
 
-	peer_hdr(ack, 0, 0, NULL, NULL, 0, 0);
-	ack[4] = 2;
 	sched_set_fifo(current);
 	msg.context = vt_ctx(1);
 	ret = fi_sendmsg(end->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
@@ -404,7 +401,7 @@ static ktime_t send_two(struct kunit *test, struct vt_end *end, struct socket *s
 	KUNIT_ASSERT_EQ(test, ret, 0);
 	peer_recv(test, sock, in, sizeof(in));
 	until = ktime_get();
-	peer_send(test, sock, ack, sizeof(ack));
+	peer_send_ack(test, sock);
 	vt_done(test, end->tx, vt_ctx(1));
 	vt_done(test, end->tx, vt_ctx(2));
 	peer_recv(test, sock, in, sizeof(in));
@@ -523,11 +520,11 @@ static int send_behind(struct kunit *test, size_t first, u8 *out)
 	/* The worker has come as far as it can */
 	msleep(20);
 	cut = vt_stat(test, &end.tx->cq->fid, "unread") < n;
-	peer_hdr(want, 0, 0, NULL, NULL, 0, first);
+	peer_op(want, 0, 0, first);
 	want[7] = 0;
 	peer_recv(test, sock, in, PEER_BASE + first);
 	KUNIT_ASSERT_MEMEQ(test, in, want, PEER_BASE);
-	peer_hdr(want, 0, 0, NULL, NULL, 0, LEN);
+	peer_op(want, 0, 0, LEN);
 	vt_fill(want + PEER_BASE, LEN, 7);
 	for (i = 0; i < n; i++) {
 		want[7] = i + 1;

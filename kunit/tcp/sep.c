@@ -11,7 +11,7 @@
 #define CTXREQ		0x80
 #define CTX_CM		12	/* bytes of connection data of such a request */
 #define BITS		4
-#define LEN		32
+#define LEN		RDM_LEN
 #define LONG		SZ_2M
 #define LONGS		4	/* so many are more than the sockets of both ends hold */
 
@@ -28,27 +28,13 @@ static struct fid_av *av_with_contexts(struct kunit *test)
 static void open_with_peer(struct kunit *test, struct vt_end *end, struct rdm_peer *peer)
 {
 	end->av = av_with_contexts(test);
-	rdm_open(test, end);
-	rdm_peer_new(test, end, peer, RDM_HIGH);
+	rdm_open_with(test, end, peer, RDM_HIGH);
 }
 
 static void post(struct kunit *test, struct vt_end *end, const struct rdm_peer *peer, int index,
 		 unsigned long nr)
 {
-	u8 *out = vt_buf(test, LEN);
-
-	vt_fill(out, LEN, nr);
-	KUNIT_ASSERT_EQ(test, fi_send(end->ep, out, LEN, NULL, fi_rx_addr(peer->addr, index, BITS),
-				      vt_ctx(nr)), 0);
-}
-
-static void expect_msg(struct kunit *test, struct socket *sock, unsigned long nr)
-{
-	u8 got[PEER_BASE + LEN];
-
-	peer_recv(test, sock, got, sizeof(got));
-	KUNIT_EXPECT_EQ(test, got[1], 0);
-	KUNIT_EXPECT_TRUE(test, vt_filled(got + PEER_BASE, LEN, nr));
+	rdm_post(test, end, fi_rx_addr(peer->addr, index, BITS), nr);
 }
 
 /* The endpoint asks the peer for a context; @buf is all of its request */
@@ -97,8 +83,7 @@ static void a_request_names_its_context(struct kunit *test)
 	post(test, &end, &peer, 0, 1);
 	both = rdm_asked(test, &peer, data);
 	respond(test, both, data);
-	expect_msg(test, both, 1);
-	vt_done(test, end.tx, vt_ctx(1));
+	rdm_expect_sent(test, &end, both, 1);
 
 	post(test, &end, &peer, 5, 2);
 	sock = asked(test, &peer, buf);
@@ -109,15 +94,12 @@ static void a_request_names_its_context(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, buf[PEER_CM + 10], 0);
 	KUNIT_EXPECT_EQ(test, buf[PEER_CM + 11], 0);
 	respond(test, sock, buf + PEER_CM);
-	expect_msg(test, sock, 2);
-	vt_done(test, end.tx, vt_ctx(2));
+	rdm_expect_sent(test, &end, sock, 2);
 	/* A context has one connection */
 	post(test, &end, &peer, 5, 3);
-	expect_msg(test, sock, 3);
-	vt_done(test, end.tx, vt_ctx(3));
+	rdm_expect_sent(test, &end, sock, 3);
 	post(test, &end, &peer, 0, 4);
-	expect_msg(test, both, 4);
-	vt_done(test, end.tx, vt_ctx(4));
+	rdm_expect_sent(test, &end, both, 4);
 }
 
 static void a_context_that_is_not_there_is_refused(struct kunit *test)
@@ -146,8 +128,7 @@ static void a_request_that_is_refused_for_now_is_repeated(struct kunit *test)
 		refuse(test, asked(test, &peer, buf), buf, 0);
 	sock = asked(test, &peer, buf);
 	respond(test, sock, buf + PEER_CM);
-	expect_msg(test, sock, 1);
-	vt_done(test, end.tx, vt_ctx(1));
+	rdm_expect_sent(test, &end, sock, 1);
 }
 
 /* It hangs up on what it does not know */
@@ -178,8 +159,7 @@ static void a_peer_that_is_known_not_to_be_kofi_is_not_asked(struct kunit *test)
 	/* Nothing was sent, by whatever connection */
 	KUNIT_EXPECT_EQ(test, kernel_accept(peer.listener, &more, O_NONBLOCK), -EAGAIN);
 	post(test, &end, &peer, 0, 2);
-	expect_msg(test, sock, 2);
-	vt_done(test, end.tx, vt_ctx(2));
+	rdm_expect_sent(test, &end, sock, 2);
 }
 
 /* What an endpoint, or a scalable endpoint, answers */
@@ -205,14 +185,13 @@ static void an_index_that_is_none_is_refused(struct kunit *test)
 {
 	const struct asked_case *row = test->param_value;
 	u8 buf[PEER_CM + CTX_CM], data[CTX_CM];
-	struct sockaddr_storage to = {};
+	struct sockaddr_storage to;
 	struct vt_end end = {};
-	size_t len = sizeof(to);
 	struct socket *sock;
 
 	violations_begin(test);
 	rdm_open(test, &end);
-	KUNIT_ASSERT_EQ(test, fi_getname(&end.ep->fid, &to, &len), 0);
+	to = rdm_name(test, end.ep);
 	sock = peer_connect_from(test, RDM_LOW, &to);
 	peer_send(test, sock, buf, peer_cm(buf, CTXREQ, row->data, row->len));
 	if (!row->foul) {
@@ -250,9 +229,8 @@ static void a_write_with_data_waits_for_its_context(struct kunit *test)
 {
 	struct vt_cq *cq = vt_cq(test, &vt_default_kind, vt_of(test)->info->rx_attr->size);
 	u8 *out = vt_buf(test, LEN), *in = vt_buf(test, LEN);
-	struct sockaddr_storage name = {};
+	struct sockaddr_storage name;
 	struct fi_cq_tagged_entry entry;
-	size_t len = sizeof(name);
 	unsigned long begin;
 	struct fid_ep *sep, *rx;
 	struct vt_end end = {};
@@ -261,11 +239,9 @@ static void a_write_with_data_waits_for_its_context(struct kunit *test)
 
 	rdm_open(test, &end);
 	sep = with_contexts(test, av_with_contexts(test), cq, &rx);
-	KUNIT_ASSERT_EQ(test, fi_getname(&sep->fid, &name, &len), 0);
+	name = rdm_name(test, sep);
 	KUNIT_ASSERT_EQ(test, fi_av_insert(end.av, &name, 1, &addr, 0, NULL), 1);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, in, LEN, FI_REMOTE_WRITE, 0, 5, 0,
-					&mr, NULL), 0);
-	vt_adopt(test, &mr->fid);
+	mr = peer_region(test, in, LEN, FI_REMOTE_WRITE, 5);
 	vt_fill(out, LEN, 1);
 	/* One without data needs no context, and leaves a connection for the other */
 	KUNIT_ASSERT_EQ(test, fi_write(end.ep, in, LEN, NULL, addr, fi_mr_addr(mr), fi_mr_key(mr),
@@ -296,7 +272,6 @@ static void a_context_that_closes_cancels_no_receive_of_another(struct kunit *te
 	struct fid_ep *tx, *rx;
 	struct rdm_peer peer;
 	struct socket *sock;
-	struct vt_comp comp;
 	int i;
 
 	end.ep = with_contexts(test, end.av, rx_cq, &rx);
@@ -313,9 +288,7 @@ static void a_context_that_closes_cancels_no_receive_of_another(struct kunit *te
 	/* The first ones have been begun by a connection, and the socket holds them */
 	vt_done(test, tx_cq, vt_ctx(2));
 	KUNIT_ASSERT_EQ(test, fi_close(&tx->fid), 0);
-	comp = vt_failed(test, rx_cq);
-	KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+	vt_failed_with(test, rx_cq, vt_ctx(1), ECONNRESET);
 }
 
 static struct kunit_case sep_cases[] = {

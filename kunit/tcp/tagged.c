@@ -16,48 +16,42 @@ static const struct vt_kind tagged_kind = {
 	.format		= FI_CQ_FORMAT_TAGGED,
 };
 
-/* A peer's connection with an endpoint that uses a shared receive context */
+/* A peer's connection with an endpoint that has receives of its own, or those of @end->srx */
+static struct socket *join_own(struct kunit *test, struct vt_end *end)
+{
+	struct socket *sock = peer_ask(test);
+	struct fi_info *info = vt_connreq(test, NULL);
+	u8 buf[PEER_CM];
+
+	if (end->srx)
+		info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	vt_end_open(test, end, info, &tagged_kind);
+	vt_accept(test, end, NULL, 0);
+	peer_recv(test, sock, buf, PEER_CM);
+	return sock;
+}
+
+/* With an endpoint that uses a shared receive context */
 static struct socket *join(struct kunit *test, struct vt_end *end)
 {
 	struct fi_rx_attr attr = { .size = 8 };
-	struct socket *sock = peer_connect(test);
-	struct fi_info *info;
-	u8 buf[PEER_CM];
 
-	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
-	info = vt_connreq(test, NULL);
-	info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
 	if (!end->srx) {
-		KUNIT_ASSERT_EQ(test, fi_srx_context(vt_of(test)->domain, &attr,
-						     &end->srx, NULL), 0);
+		KUNIT_ASSERT_EQ(test, fi_srx_context(vt_of(test)->domain, &attr, &end->srx, NULL),
+				0);
 		vt_adopt(test, &end->srx->fid);
 	}
-	vt_end_open(test, end, info, &tagged_kind);
-	vt_accept(test, end, NULL, 0);
-	peer_recv(test, sock, buf, PEER_CM);
-	return sock;
+	return join_own(test, end);
 }
 
-/* The same, and the endpoint has receives of its own */
-static struct socket *join_own(struct kunit *test, struct vt_end *end)
-{
-	struct socket *sock = peer_connect(test);
-	struct fi_info *info;
-	u8 buf[PEER_CM];
-
-	peer_send(test, sock, buf, peer_cm(buf, 0, NULL, 0));
-	info = vt_connreq(test, NULL);
-	vt_end_open(test, end, info, &tagged_kind);
-	vt_accept(test, end, NULL, 0);
-	peer_recv(test, sock, buf, PEER_CM);
-	return sock;
-}
-
+/* A tagged message, or, with flag 0x80, a message with a tag */
 static void put(struct kunit *test, struct socket *sock, u16 flags, u64 tag, u8 seed)
 {
 	u8 msg[PEER_BASE + 16 + LEN];
 	size_t len = peer_tagged(msg, flags, flags & 1 ? &cq_data : NULL, tag, LEN);
 
+	if (flags & 0x80)
+		msg[1] = 0;
 	vt_fill(msg + len, LEN, seed);
 	peer_send(test, sock, msg, len + LEN);
 }
@@ -86,8 +80,7 @@ static void expect_ack(struct kunit *test, struct socket *sock)
 {
 	u8 want[PEER_BASE], got[PEER_BASE];
 
-	peer_hdr(want, 0, 0, NULL, NULL, 0, 0);
-	want[4] = 2;
+	peer_op(want, 0, 2, 0);
 	peer_recv(test, sock, got, PEER_BASE);
 	KUNIT_EXPECT_MEMEQ(test, got, want, PEER_BASE);
 }
@@ -95,26 +88,17 @@ static void expect_ack(struct kunit *test, struct socket *sock)
 static void a_message_with_a_tag_takes_the_next_receive(struct kunit *test)
 {
 	u8 *one = vt_buf(test, LEN), *two = vt_buf(test, LEN), *three = vt_buf(test, LEN);
-	u8 msg[PEER_BASE + 16 + LEN];
 	struct vt_end end = {};
 	struct socket *sock = join_own(test, &end);
-	size_t len;
 
 	vt_recv(test, &end, one, LEN, vt_ctx(1));
 	vt_recv(test, &end, two, LEN, vt_ctx(2));
-	len = peer_tagged(msg, 0x85, &cq_data, U64_MAX - 1, LEN);
-	msg[1] = 0;
-	vt_fill(msg + len, LEN, 7);
-	peer_send(test, sock, msg, len + LEN);
+	put(test, sock, 0x85, U64_MAX - 1, 7);
 	taken(test, &end, one, 1, U64_MAX - 1, FI_REMOTE_CQ_DATA, 7);
 	expect_ack(test, sock);
-	len = peer_hdr(msg, 0, 0, NULL, NULL, 0, LEN);
-	peer_send(test, sock, msg, len + LEN);
+	peer_send_msg(test, sock, LEN, 0);
 	KUNIT_EXPECT_EQ(test, vt_done(test, end.rx, vt_ctx(2)).flags, FI_MSG | FI_RECV);
-	len = peer_tagged(msg, 0x80, NULL, 5, LEN);
-	msg[1] = 0;
-	vt_fill(msg + len, LEN, 8);
-	peer_send(test, sock, msg, len + LEN);
+	put(test, sock, 0x80, 5, 8);
 	vt_none(test, end.rx);
 	vt_recv(test, &end, three, LEN, vt_ctx(3));
 	taken(test, &end, three, 3, 5, 0, 8);
@@ -122,17 +106,13 @@ static void a_message_with_a_tag_takes_the_next_receive(struct kunit *test)
 
 static void a_message_with_a_tag_that_is_too_long_is_cut(struct kunit *test)
 {
-	u8 msg[PEER_BASE + 8 + LEN], *in = vt_buf(test, LEN);
+	u8 *in = vt_buf(test, LEN);
 	struct vt_end end = {};
 	struct socket *sock = join_own(test, &end);
 	struct vt_comp comp;
-	size_t len;
 
 	vt_recv(test, &end, in, LEN - 3, vt_ctx(1));
-	len = peer_tagged(msg, 0x80, NULL, 5, LEN);
-	msg[1] = 0;
-	vt_fill(msg + len, LEN, 7);
-	peer_send(test, sock, msg, len + LEN);
+	put(test, sock, 0x80, 5, 7);
 	comp = vt_failed(test, end.rx);
 	KUNIT_EXPECT_EQ(test, comp.err, FI_ETRUNC);
 	KUNIT_EXPECT_EQ(test, comp.tag, 5);

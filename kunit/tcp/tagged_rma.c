@@ -21,30 +21,7 @@
 #define DID_WRITE	(FI_TAGGED | FI_RMA | FI_WRITE)
 #define DID_READ	(FI_TAGGED | FI_RMA | FI_READ)
 
-struct bed {
-	struct vt_end	end;
-	struct rdm_peer	peer;
-	struct socket	*sock;
-};
-
-static void bed_caps(struct kunit *test, u64 add, u64 drop)
-{
-	struct fi_info *info = vt_of(test)->info;
-
-	info->caps = (info->caps | add) & ~drop;
-	info->tx_attr->caps = (info->tx_attr->caps | add) & ~drop;
-	info->rx_attr->caps = (info->rx_attr->caps | add) & ~drop;
-}
-
-static void bed_open(struct kunit *test, struct bed *bed, u8 understands)
-{
-	rdm_open(test, &bed->end);
-	rdm_peer_new(test, &bed->end, &bed->peer, RDM_LOW);
-	bed->peer.understands = understands;
-	bed->sock = rdm_dial(test, &bed->end, &bed->peer, 1, RDM_PID);
-}
-
-static u8 *post(struct kunit *test, struct bed *bed, size_t len, u64 tag, void *context)
+static u8 *post(struct kunit *test, struct rdm_bed *bed, size_t len, u64 tag, void *context)
 {
 	u8 *buf = vt_buf(test, len);
 
@@ -55,7 +32,7 @@ static u8 *post(struct kunit *test, struct bed *bed, size_t len, u64 tag, void *
 }
 
 /* The peer reads, or writes what vt_fill() makes of 2 */
-static void ask_read(struct kunit *test, struct bed *bed, u64 tag, u64 len)
+static void ask_read(struct kunit *test, struct rdm_bed *bed, u64 tag, u64 len)
 {
 	u8 msg[PEER_BASE + 16];
 
@@ -71,54 +48,39 @@ static size_t make_write(u8 *msg, u16 flags, u64 tag, size_t len)
 	return hdr + len;
 }
 
-static void ask_write(struct kunit *test, struct bed *bed, u16 flags, u64 tag, size_t len)
+static void ask_write(struct kunit *test, struct rdm_bed *bed, u16 flags, u64 tag, size_t len)
 {
 	u8 msg[PEER_BASE + 16 + 2 * LEN];
 
 	peer_send(test, bed->sock, msg, make_write(msg, flags, tag, len));
 }
 
-/* A header alone: a response of @len bytes, or a refusal with a reason */
-static void expect_hdr(struct kunit *test, struct bed *bed, u8 op, u8 reason, u64 len)
-{
-	u8 want[PEER_BASE], got[PEER_BASE];
-
-	peer_hdr(want, op, 0, NULL, NULL, 0, len);
-	want[4] = reason;
-	peer_recv(test, bed->sock, got, PEER_BASE);
-	want[7] = got[7];
-	KUNIT_EXPECT_MEMEQ(test, got, want, PEER_BASE);
-}
-
-static void expect_response(struct kunit *test, struct bed *bed, size_t len)
+static void expect_response(struct kunit *test, struct rdm_bed *bed, size_t len)
 {
 	u8 *buf = vt_buf(test, LEN);
 
-	expect_hdr(test, bed, 3, 0, len);
+	peer_expect_op(test, bed->sock, 3, 0, len);
 	if (len)
 		peer_recv(test, bed->sock, buf, len);
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf, len, 1));
 }
 
-static void expect_refusal(struct kunit *test, struct bed *bed, u8 reason)
+static void expect_refusal(struct kunit *test, struct rdm_bed *bed, u8 reason)
 {
-	expect_hdr(test, bed, 8, reason, 0);
+	peer_expect_op(test, bed->sock, 8, reason, 0);
 }
 
 /* A message of the peer still finds its receive */
-static void goes_on(struct kunit *test, struct bed *bed)
+static void goes_on(struct kunit *test, struct rdm_bed *bed)
 {
-	u8 msg[PEER_BASE + 8 + 8] = {};
-
 	post(test, bed, 8, TAG + 9, vt_ctx(9));
-	peer_tagged(msg, 0, NULL, TAG + 9, 8);
-	peer_send(test, bed->sock, msg, sizeof(msg));
+	peer_send_tagged(test, bed->sock, 0, TAG + 9, 8, 0);
 	vt_done(test, bed->end.rx, vt_ctx(9));
 	vt_none(test, bed->end.rx);
 	KUNIT_EXPECT_EQ(test, violations(), 0);
 }
 
-static void expect_receive(struct kunit *test, struct bed *bed, void *context, u64 flags,
+static void expect_receive(struct kunit *test, struct rdm_bed *bed, void *context, u64 flags,
 			   size_t len)
 {
 	struct vt_comp comp = vt_done(test, bed->end.rx, context);
@@ -133,20 +95,16 @@ static void expect_receive(struct kunit *test, struct bed *bed, void *context, u
 /* In the order of the requests, as reads of regions are */
 static void a_tagged_read_is_answered_in_its_turn(struct kunit *test)
 {
-	const struct fi_rma_iov rma = { .len = 8, .key = KEY };
-	u8 msg[PEER_BASE + PEER_RMA], *mem = vt_buf(test, LEN);
-	struct bed bed = {};
-	struct fid_mr *mr;
+	u8 *mem = vt_buf(test, LEN);
+	struct rdm_bed bed = {};
 
 	vt_fill(mem, LEN, 1);
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, LEN, FI_REMOTE_READ, 0, KEY, 0,
-					&mr, NULL), 0);
-	vt_adopt(test, &mr->fid);
-	bed_open(test, &bed, BOTH);
+	peer_region(test, mem, LEN, FI_REMOTE_READ, KEY);
+	rdm_bed_open(test, &bed, 1, BOTH);
 	post(test, &bed, LEN, TAG, vt_ctx(1));
 	post(test, &bed, LEN, TAG, vt_ctx(2));
 	ask_read(test, &bed, TAG, LEN);
-	peer_send(test, bed.sock, msg, peer_hdr(msg, 2, 0, NULL, &rma, 1, 0));
+	peer_send_read(test, bed.sock, KEY, 8);
 	ask_read(test, &bed, TAG + 1, LEN);
 	ask_read(test, &bed, TAG, LEN - 9);
 	ask_read(test, &bed, TAG, LEN);
@@ -166,14 +124,14 @@ static void a_tagged_read_is_answered_in_its_turn(struct kunit *test)
 
 static void a_tagged_write_is_answered_without_bytes(struct kunit *test)
 {
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 	u8 *mem;
 
-	bed_open(test, &bed, BOTH);
+	rdm_bed_open(test, &bed, 1, BOTH);
 	mem = post(test, &bed, LEN, TAG, vt_ctx(1));
 	ask_write(test, &bed, 1, TAG, LEN);
 	ask_write(test, &bed, 0, TAG, LEN);
-	expect_hdr(test, &bed, 3, 0, 0);
+	peer_expect_op(test, bed.sock, 3, 0, 0);
 	expect_refusal(test, &bed, 3);
 	expect_receive(test, &bed, vt_ctx(1), DID_WRITE | FI_REMOTE_CQ_DATA, LEN);
 	KUNIT_EXPECT_TRUE(test, vt_filled(mem, LEN, 2));
@@ -186,7 +144,7 @@ static void a_tagged_write_is_answered_without_bytes(struct kunit *test)
 
 	mem = post(test, &bed, LEN, TAG, vt_ctx(3));
 	ask_write(test, &bed, 0, TAG, 0);
-	expect_hdr(test, &bed, 3, 0, 0);
+	peer_expect_op(test, bed.sock, 3, 0, 0);
 	expect_receive(test, &bed, vt_ctx(3), DID_WRITE, 0);
 	KUNIT_EXPECT_TRUE(test, vt_filled(mem, LEN, 1));
 	goes_on(test, &bed);
@@ -195,11 +153,11 @@ static void a_tagged_write_is_answered_without_bytes(struct kunit *test)
 static void a_tagged_write_comes_however_it_is_split(struct kunit *test)
 {
 	u8 msg[PEER_BASE + 16 + LEN];
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 	size_t i, len;
 	u8 *mem;
 
-	bed_open(test, &bed, BOTH);
+	rdm_bed_open(test, &bed, 1, BOTH);
 	mem = post(test, &bed, LEN, TAG, vt_ctx(1));
 	len = make_write(msg, 1, TAG, LEN);
 	for (i = 0; i < len; i++) {
@@ -207,7 +165,7 @@ static void a_tagged_write_comes_however_it_is_split(struct kunit *test)
 		if (!(i & 15))
 			msleep(20);
 	}
-	expect_hdr(test, &bed, 3, 0, 0);
+	peer_expect_op(test, bed.sock, 3, 0, 0);
 	expect_receive(test, &bed, vt_ctx(1), DID_WRITE | FI_REMOTE_CQ_DATA, LEN);
 	KUNIT_EXPECT_TRUE(test, vt_filled(mem, LEN, 2));
 	goes_on(test, &bed);
@@ -218,10 +176,10 @@ static void what_is_not_for_the_peer_is_refused(struct kunit *test)
 {
 	struct sockaddr_storage name = { .ss_family = AF_INET };
 	u8 *mem = vt_buf(test, LEN);
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 	fi_addr_t other;
 
-	bed_open(test, &bed, BOTH);
+	rdm_bed_open(test, &bed, 1, BOTH);
 	((struct sockaddr_in *)&name)->sin_addr.s_addr = htonl(RDM_HIGH);
 	((struct sockaddr_in *)&name)->sin_port = htons(1);
 	KUNIT_ASSERT_EQ(test, fi_av_insert(bed.end.av, &name, 1, &other, 0, NULL), 1);
@@ -233,17 +191,17 @@ static void what_is_not_for_the_peer_is_refused(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_trecv(bed.end.ep, mem, LEN, NULL, bed.peer.addr, TAG, 0,
 				       vt_ctx(2)), 0);
 	ask_write(test, &bed, 0, TAG, LEN);
-	expect_hdr(test, &bed, 3, 0, 0);
+	peer_expect_op(test, bed.sock, 3, 0, 0);
 	expect_receive(test, &bed, vt_ctx(2), DID_WRITE, LEN);
 	goes_on(test, &bed);
 }
 
 static void an_endpoint_without_the_capability_refuses(struct kunit *test)
 {
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 
 	bed_caps(test, 0, FI_TAGGED_RMA);
-	bed_open(test, &bed, BOTH);
+	rdm_bed_open(test, &bed, 1, BOTH);
 	post(test, &bed, LEN, TAG, vt_ctx(1));
 	ask_read(test, &bed, TAG, LEN);
 	ask_write(test, &bed, 0, TAG, LEN);
@@ -255,18 +213,18 @@ static void an_endpoint_without_the_capability_refuses(struct kunit *test)
 /* rdm_dial() sees that it has not announced them */
 static void an_endpoint_without_rma_hangs_up(struct kunit *test)
 {
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 
 	bed_caps(test, 0, FI_TAGGED_RMA | FI_RMA | FI_READ | FI_WRITE | FI_REMOTE_READ |
 		 FI_REMOTE_WRITE);
-	bed_open(test, &bed, BOTH);
+	rdm_bed_open(test, &bed, 1, BOTH);
 	ask_read(test, &bed, TAG, LEN);
 	peer_hung_up(test, bed.sock);
-	KUNIT_EXPECT_EQ(test, violations(), 1);
-	KUNIT_EXPECT_EQ(test, violation_reason(), KTCP_BAD_ACCESS);
+	expect_violations(test, 1, KTCP_BAD_ACCESS);
 }
 
-static ssize_t access(struct bed *bed, bool write, u8 *buf, size_t len, void *context, u64 flags)
+static ssize_t access(struct rdm_bed *bed, bool write, u8 *buf, size_t len, void *context,
+		      u64 flags)
 {
 	const struct kvec iov = { buf, len };
 	const struct fi_rma_iov rma = { .len = len, .key = TAG };
@@ -285,58 +243,50 @@ static ssize_t access(struct bed *bed, bool write, u8 *buf, size_t len, void *co
 }
 
 /* The peer gets what it has to, and answers, or refuses */
-static void respond(struct kunit *test, struct bed *bed, u8 op, u8 reason, size_t len)
+static void respond(struct kunit *test, struct rdm_bed *bed, u8 op, u8 reason, size_t len)
 {
 	u8 msg[PEER_BASE + 2 * LEN];
 
-	peer_hdr(msg, op, 0, NULL, NULL, 0, len);
-	msg[4] = reason;
+	peer_op(msg, op, reason, len);
 	vt_fill(msg + PEER_BASE, len, 2);
 	peer_send(test, bed->sock, msg, PEER_BASE + len);
 }
 
-static void expect_read(struct kunit *test, struct bed *bed)
+static void expect_read(struct kunit *test, struct rdm_bed *bed)
 {
-	u8 want[PEER_BASE + 16], got[PEER_BASE + 16];
+	u8 want[PEER_BASE + 16];
 
 	peer_tagged_read(want, TAG, LEN);
-	peer_recv(test, bed->sock, got, sizeof(got));
-	want[7] = got[7];
-	KUNIT_EXPECT_MEMEQ(test, got, want, sizeof(want));
+	peer_expect(test, bed->sock, want, sizeof(want));
 }
 
-static void expect_write(struct kunit *test, struct bed *bed)
+static void expect_write(struct kunit *test, struct rdm_bed *bed)
 {
-	u8 want[PEER_BASE + 16 + LEN], got[PEER_BASE + 16 + LEN];
+	u8 want[PEER_BASE + 16 + LEN];
 
 	KUNIT_ASSERT_EQ(test, make_write(want, 1, TAG, LEN), sizeof(want));
-	peer_recv(test, bed->sock, got, sizeof(got));
-	want[7] = got[7];
-	KUNIT_EXPECT_MEMEQ(test, got, want, sizeof(want));
+	peer_expect(test, bed->sock, want, sizeof(want));
 }
 
 static void an_access_completes_when_it_is_answered(struct kunit *test)
 {
 	u8 *in = vt_buf(test, LEN), *out = vt_buf(test, LEN);
 	u64 flags = FI_REMOTE_CQ_DATA | FI_DELIVERY_COMPLETE;
-	struct bed bed = {};
-	struct vt_comp comp;
+	struct rdm_bed bed = {};
 
 	vt_fill(out, LEN, 2);
-	bed_open(test, &bed, BOTH);
+	rdm_bed_open(test, &bed, 1, BOTH);
 	KUNIT_ASSERT_EQ(test, access(&bed, false, in, LEN, vt_ctx(1), 0), 0);
 	KUNIT_ASSERT_EQ(test, access(&bed, true, out, LEN, vt_ctx(2), flags), 0);
 	expect_read(test, &bed);
 	expect_write(test, &bed);
 	vt_none(test, bed.end.tx);
 	respond(test, &bed, 3, 0, LEN);
-	comp = vt_done(test, bed.end.tx, vt_ctx(1));
-	KUNIT_EXPECT_EQ(test, comp.flags, DID_READ);
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed.end.tx, vt_ctx(1)).flags, DID_READ);
 	KUNIT_EXPECT_TRUE(test, vt_filled(in, LEN, 2));
 	vt_none(test, bed.end.tx);
 	respond(test, &bed, 3, 0, 0);
-	comp = vt_done(test, bed.end.tx, vt_ctx(2));
-	KUNIT_EXPECT_EQ(test, comp.flags, DID_WRITE);
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed.end.tx, vt_ctx(2)).flags, DID_WRITE);
 	goes_on(test, &bed);
 }
 
@@ -344,12 +294,11 @@ static void a_refused_access_has_an_error(struct kunit *test)
 {
 	static const int errs[] = { 0, EACCES, EREMOTEIO, FI_ENOMSG, EMSGSIZE };
 	u8 *in = vt_buf(test, LEN), *out = vt_buf(test, LEN);
-	struct bed bed = {};
-	struct vt_comp comp;
+	struct rdm_bed bed = {};
 	int i;
 
 	vt_fill(out, LEN, 2);
-	bed_open(test, &bed, BOTH);
+	rdm_bed_open(test, &bed, 1, BOTH);
 	for (i = 1; i < ARRAY_SIZE(errs); i++) {
 		KUNIT_ASSERT_EQ(test, access(&bed, false, in, LEN, vt_ctx(1), 0), 0);
 		KUNIT_ASSERT_EQ(test, access(&bed, true, out, LEN, vt_ctx(2), FI_REMOTE_CQ_DATA),
@@ -358,12 +307,8 @@ static void a_refused_access_has_an_error(struct kunit *test)
 		expect_write(test, &bed);
 		respond(test, &bed, 8, i, 0);
 		respond(test, &bed, 8, i, 0);
-		comp = vt_failed(test, bed.end.tx);
-		KUNIT_EXPECT_EQ(test, comp.err, errs[i]);
-		KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
-		comp = vt_failed(test, bed.end.tx);
-		KUNIT_EXPECT_EQ(test, comp.err, errs[i]);
-		KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(2));
+		vt_failed_with(test, bed.end.tx, vt_ctx(1), errs[i]);
+		vt_failed_with(test, bed.end.tx, vt_ctx(2), errs[i]);
 	}
 	goes_on(test, &bed);
 }
@@ -376,15 +321,12 @@ static void a_peer_that_has_not_announced_them_gets_none(struct kunit *test)
 	int i, write;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct bed bed = {};
-		struct vt_comp comp;
+		struct rdm_bed bed = {};
 
-		bed_open(test, &bed, rows[i]);
+		rdm_bed_open(test, &bed, 1, rows[i]);
 		for (write = 0; write < 2; write++) {
 			KUNIT_ASSERT_EQ(test, access(&bed, write, buf, LEN, vt_ctx(1), 0), 0);
-			comp = vt_failed(test, bed.end.tx);
-			KUNIT_EXPECT_EQ(test, comp.err, EOPNOTSUPP);
-			KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
+			vt_failed_with(test, bed.end.tx, vt_ctx(1), EOPNOTSUPP);
 		}
 		/* Nothing of them has been sent */
 		KUNIT_ASSERT_EQ(test, fi_tinject(bed.end.ep, buf, 8, bed.peer.addr, TAG), 0);
@@ -426,10 +368,10 @@ static void a_foul_access_ends_its_connection(struct kunit *test)
 {
 	const struct foul_case *row = test->param_value;
 	u8 *buf = vt_buf(test, LEN), msg[PEER_BASE + 16 + 2 * LEN] = {};
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 	u8 *mem;
 
-	bed_open(test, &bed, row->understands);
+	rdm_bed_open(test, &bed, 1, row->understands);
 	mem = post(test, &bed, LEN, TAG, vt_ctx(1));
 	if (row->posted == 'p')
 		KUNIT_ASSERT_EQ(test, fi_read(bed.end.ep, buf, LEN, NULL, bed.peer.addr, 0, KEY,
@@ -444,9 +386,8 @@ static void a_foul_access_ends_its_connection(struct kunit *test)
 	} else if (row->op == 10) {
 		ask_write(test, &bed, 0, TAG, row->len);
 	} else {
-		peer_hdr(msg, row->op, 0, NULL, NULL, 0, row->len);
-		msg[4] = row->number;
-		peer_send(test, bed.sock, msg, PEER_BASE + row->len);
+		peer_send(test, bed.sock, msg,
+			  peer_op(msg, row->op, row->number, row->len) + row->len);
 	}
 	peer_hung_up(test, bed.sock);
 	if (row->posted)
@@ -455,18 +396,17 @@ static void a_foul_access_ends_its_connection(struct kunit *test)
 	/* No receive has been taken */
 	vt_none(test, bed.end.rx);
 	KUNIT_EXPECT_TRUE(test, vt_filled(mem, LEN, 1));
-	KUNIT_EXPECT_EQ(test, violations(), 1);
-	KUNIT_EXPECT_EQ(test, violation_reason(), row->reason);
+	expect_violations(test, 1, row->reason);
 }
 
 /* As long as the peer takes none, the endpoint has no more receives under way than responses */
 static void accesses_have_the_places_of_responses(struct kunit *test)
 {
 	u8 *mem = vt_buf(test, BIG), *in = vt_buf(test, BIG);
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 	int i;
 
-	bed_open(test, &bed, BOTH);
+	rdm_bed_open(test, &bed, 1, BOTH);
 	vt_fill(mem, BIG, 3);
 	for (i = 0; i < BIGS; i++)
 		KUNIT_ASSERT_EQ(test, fi_trecv(bed.end.ep, mem, BIG, NULL, FI_ADDR_UNSPEC, TAG, 0,
@@ -477,7 +417,7 @@ static void accesses_have_the_places_of_responses(struct kunit *test)
 	/* The last of them has not been taken */
 	KUNIT_EXPECT_EQ(test, fi_cancel(&bed.end.ep->fid, vt_ctx(BIGS)), 0);
 	for (i = 0; i < BIGS - 1; i++) {
-		expect_hdr(test, &bed, 3, 0, BIG);
+		peer_expect_op(test, bed.sock, 3, 0, BIG);
 		peer_recv(test, bed.sock, in, BIG);
 		KUNIT_EXPECT_TRUE(test, vt_filled(in, BIG, 3));
 	}
@@ -496,11 +436,11 @@ static void a_reader_that_leaves_ends_its_receives(struct kunit *test)
 {
 	DECLARE_BITMAP(seen, BIGS + 1) = {};
 	u8 *mem = vt_buf(test, BIG), msg[PEER_BASE + LEN];
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 	struct vt_comp comp;
 	int i, failed = 0;
 
-	bed_open(test, &bed, BOTH);
+	rdm_bed_open(test, &bed, 1, BOTH);
 	for (i = 1; i <= BIGS; i++)
 		KUNIT_ASSERT_EQ(test, fi_trecv(bed.end.ep, mem, BIG, NULL, FI_ADDR_UNSPEC, TAG, 0,
 					       vt_ctx(i)), 0);
@@ -526,9 +466,9 @@ static void a_reader_that_leaves_ends_its_receives(struct kunit *test)
 static void a_writer_that_leaves_ends_its_receive(struct kunit *test)
 {
 	u8 msg[PEER_BASE + 8 + LEN];
-	struct bed bed = {};
+	struct rdm_bed bed = {};
 
-	bed_open(test, &bed, BOTH);
+	rdm_bed_open(test, &bed, 1, BOTH);
 	post(test, &bed, LEN, TAG, vt_ctx(1));
 	post(test, &bed, LEN, TAG, vt_ctx(2));
 	peer_send(test, bed.sock, msg, make_write(msg, 0, TAG, LEN) - 1);

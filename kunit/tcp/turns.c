@@ -25,22 +25,13 @@
 
 static struct fi_rma_iov region(struct kunit *test, u8 *buf)
 {
-	struct fid_mr *mr;
-
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, buf, LEN, FI_REMOTE_READ |
-					FI_REMOTE_WRITE, 0, 5, 0, &mr, NULL), 0);
-	vt_adopt(test, &mr->fid);
-	return (struct fi_rma_iov) {
-		.addr = fi_mr_addr(mr), .len = LEN, .key = fi_mr_key(mr),
-	};
+	return peer_target(peer_region(test, buf, LEN, FI_REMOTE_READ | FI_REMOTE_WRITE, 5), LEN);
 }
 
 /* Holds up what the peer sends from now on, until a receive is posted */
 static void hold_up(struct kunit *test, struct socket *sock)
 {
-	u8 msg[PEER_BASE];
-
-	peer_send(test, sock, msg, peer_hdr(msg, 0, 0, NULL, NULL, 0, 0));
+	peer_send_msg(test, sock, 0, 0);
 }
 
 /* Posts that receive, and a send */
@@ -151,7 +142,6 @@ static void a_peer_that_floods_and_takes_nothing_is_given_up(struct kunit *test)
 	struct vt_end end = {};
 	unsigned long since;
 	struct vt_async *thread;
-	union vt_event event;
 	int i;
 
 	rdm_param(test, "window_timeout", __stringify(SHORT_S));
@@ -163,7 +153,7 @@ static void a_peer_that_floods_and_takes_nothing_is_given_up(struct kunit *test)
 	fill_window(test, &end);
 	since = jiffies;
 	thread = vt_async_start(test, flood, peer);
-	vt_event(test, end.eq, FI_SHUTDOWN, &event);
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
 	KUNIT_EXPECT_LE(test, jiffies - since, (SHORT_S + SLACK_S) * HZ);
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, thread), 0);
 }
@@ -176,12 +166,9 @@ static void two_ends_with_many_long_reads_go_on(struct kunit *test)
 	struct vt_end *ends[] = { &pair.a, &pair.b };
 	unsigned long begin;
 	struct vt_comp comp;
-	struct fid_mr *mr;
 	int i;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, MUCH, FI_REMOTE_READ, 0, 5, 0,
-					&mr, NULL), 0);
-	vt_adopt(test, &mr->fid);
+	peer_region(test, mem, MUCH, FI_REMOTE_READ, 5);
 	vt_join(test, &pair, &vt_default_kind);
 	begin = jiffies;
 	for (i = 0; i < 2 * MANY; i++)

@@ -39,7 +39,6 @@ static void a_socket_whose_peer_has_all_does_not_hold_up_the_module(struct kunit
 	u8 *out = vt_buf(test, LEN), *in = vt_buf(test, PEER_BASE + LEN);
 	struct vt_end end = {};
 	struct socket *sock;
-	unsigned long late;
 	struct sock *sk;
 
 	rdm_param(test, "peer_timeout", "3600");
@@ -52,9 +51,7 @@ static void a_socket_whose_peer_has_all_does_not_hold_up_the_module(struct kunit
 	peer_recv(test, sock, in, PEER_BASE + LEN);
 	KUNIT_EXPECT_TRUE(test, vt_filled(in + PEER_BASE, LEN, 3));
 	peer_hung_up(test, sock);
-	late = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
-	while (READ_ONCE(sk->sk_state) == TCP_FIN_WAIT1 && time_before(jiffies, late))
-		fsleep(10 * USEC_PER_MSEC);
+	KUNIT_EXPECT_TRUE(test, vt_until(READ_ONCE(sk->sk_state) != TCP_FIN_WAIT1));
 	KUNIT_ASSERT_EQ(test, vt_shell("ip link del kofi0"), 0);
 	sock_no_linger(sock->sk);
 	peer_close(test, sock);

@@ -42,3 +42,9 @@ int violation_reason(void)
 	smp_rmb();
 	return READ_ONCE(last_reason);
 }
+
+void expect_violations(struct kunit *test, int count, int reason)
+{
+	KUNIT_EXPECT_EQ(test, violations(), count);
+	KUNIT_EXPECT_EQ(test, violation_reason(), reason);
+}

@@ -56,15 +56,10 @@ static int far_init(struct kunit *test)
 static int far_rdm_init(struct kunit *test)
 {
 	int ret = far_up(test) ? : bed_init_rdm_at(test, HERE);
-	struct fi_info *info;
 
-	if (ret)
-		return ret;
-	info = vt_of(test)->info;
-	info->caps |= FI_TAGGED_RMA;
-	info->tx_attr->caps |= FI_TAGGED_RMA;
-	info->rx_attr->caps |= FI_TAGGED_RMA;
-	return 0;
+	if (!ret)
+		bed_caps(test, FI_TAGGED_RMA, 0);
+	return ret;
 }
 
 /* Has somebody else a reference to one of the pages? */
@@ -80,11 +75,7 @@ static bool is_lent(const u8 *buf, size_t len)
 
 static void wait_lent(struct kunit *test, const u8 *buf, size_t len, bool want)
 {
-	unsigned long until = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
-
-	while (is_lent(buf, len) != want && time_before(jiffies, until))
-		schedule_timeout_uninterruptible(1);
-	KUNIT_ASSERT_EQ(test, is_lent(buf, len), want);
+	KUNIT_ASSERT_TRUE(test, vt_until(is_lent(buf, len) == want));
 }
 
 static void peer_takes(struct kunit *test, struct socket *sock, u8 op, size_t len, u8 seed)
@@ -168,7 +159,6 @@ static void a_long_message_waits_for_its_acknowledgment_too(struct kunit *test)
 	};
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
-	u8 ack[PEER_BASE];
 
 	KUNIT_ASSERT_EQ(test, fi_sendmsg(end.ep, &msg, FI_DELIVERY_COMPLETE), 0);
 	peer_recv(test, sock, in, PEER_BASE + LEN);
@@ -177,9 +167,7 @@ static void a_long_message_waits_for_its_acknowledgment_too(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, 1, NULL, 0, vt_ctx(2)), 0);
 	vt_done(test, end.tx, vt_ctx(2));
 	vt_none(test, end.tx);
-	peer_hdr(ack, 0, 0, NULL, NULL, 0, 0);
-	ack[4] = 2;
-	peer_send(test, sock, ack, sizeof(ack));
+	peer_send_ack(test, sock);
 	vt_done(test, end.tx, vt_ctx(1));
 }
 
@@ -189,8 +177,6 @@ static void the_end_cancels_what_the_peer_has_not(struct kunit *test)
 	u8 *out = vt_alloc_vmalloc(test), *more = vt_alloc_vmalloc(test);
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
-	union vt_event event;
-	struct vt_comp comp;
 	int i;
 
 	peer_dies(test, sock);
@@ -199,14 +185,12 @@ static void the_end_cancels_what_the_peer_has_not(struct kunit *test)
 	wait_lent(test, out, LEN / 2, true);
 	vt_none(test, end.tx);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(end.ep, 0), 0);
-	for (i = 0; i < 2; i++) {
-		comp = vt_failed(test, end.tx);
-		KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
-	}
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, vt_failed(test, end.tx).err, ECANCELED);
 	vt_none(test, end.tx);
 	wait_lent(test, out, LEN / 2, false);
 	wait_lent(test, more, LEN, false);
-	vt_event(test, end.eq, FI_SHUTDOWN, &event);
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
 }
 
 static void an_interface_that_goes_gives_pages_back(struct kunit *test)
@@ -215,14 +199,12 @@ static void an_interface_that_goes_gives_pages_back(struct kunit *test)
 	u8 *out = vt_alloc_vmalloc(test);
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
-	struct vt_comp comp;
 
 	peer_dies(test, sock);
 	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, LEN, NULL, 0, vt_ctx(1)), 0);
 	wait_lent(test, out, LEN, true);
 	KUNIT_ASSERT_EQ(test, vt_shell("ip link del kofi0"), 0);
-	comp = vt_failed(test, end.tx);
-	KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, end.tx).err, ECANCELED);
 	vt_none(test, end.tx);
 	wait_lent(test, out, LEN, false);
 	vt_error(test, end.eq, &error);
@@ -237,44 +219,40 @@ static int close_region(void *mr)
 /* The close ends the connection, so TCP lets go of the pages, though the peer does not answer */
 static void a_region_is_closed_while_tcp_has_its_pages(struct kunit *test)
 {
-	u8 *mem = vt_alloc_vmalloc(test), msg[PEER_BASE + PEER_RMA];
+	u8 *mem = vt_alloc_vmalloc(test);
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
-	const struct fi_rma_iov rma = { .len = LEN, .key = KEY };
-	union vt_event event;
 	unsigned long begin;
 	struct fid_mr *mr;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, LEN, FI_REMOTE_READ, 0,
-					KEY, 0, &mr, NULL), 0);
+	mr = peer_region(test, mem, LEN, FI_REMOTE_READ, KEY);
 	vt_fill(mem, LEN, 7);
-	peer_send(test, sock, msg, peer_hdr(msg, 2, 0, NULL, &rma, 1, 0));
+	peer_send_read(test, sock, KEY, LEN);
 	peer_dies(test, sock);
 	wait_lent(test, mem, LEN, true);
 	begin = jiffies;
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, vt_async_start(test, close_region, mr)), 0);
+	vt_closed(test, &mr->fid);
 	/* No timer of kofi_tcp looks as often */
 	KUNIT_EXPECT_LT(test, jiffies - begin, HZ / 4);
 	KUNIT_EXPECT_FALSE(test, is_lent(mem, LEN));
-	vt_event(test, end.eq, FI_SHUTDOWN, &event);
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
 }
 
 /* What the peer's TCP has acknowledged is no reason to end the connection */
 static void a_connection_outlives_a_region_that_was_read(struct kunit *test)
 {
-	u8 *mem = vt_alloc_vmalloc(test), msg[PEER_BASE + PEER_RMA];
+	u8 *mem = vt_alloc_vmalloc(test);
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
-	const struct fi_rma_iov rma = { .len = LEN, .key = KEY };
 	struct fid_mr *mr;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, LEN, FI_REMOTE_READ, 0,
-					KEY, 0, &mr, NULL), 0);
+	mr = peer_region(test, mem, LEN, FI_REMOTE_READ, KEY);
 	vt_fill(mem, LEN, 7);
-	peer_send(test, sock, msg, peer_hdr(msg, 2, 0, NULL, &rma, 1, 0));
+	peer_send_read(test, sock, KEY, LEN);
 	peer_takes(test, sock, 3, LEN, 7);
 	wait_lent(test, mem, LEN, false);
-	KUNIT_EXPECT_EQ(test, close_region(mr), 0);
+	vt_close(test, &mr->fid);
 	vt_no_event(test, end.eq);
 	KUNIT_ASSERT_EQ(test, fi_send(end.ep, mem, 8, NULL, 0, vt_ctx(1)), 0);
 	vt_done(test, end.tx, vt_ctx(1));
@@ -282,18 +260,8 @@ static void a_connection_outlives_a_region_that_was_read(struct kunit *test)
 
 static struct fid_mr *own_region(struct kunit *test, struct vt_end *end, u8 *mem)
 {
-	struct kvec kvec = { mem, LEN };
-	const struct fi_mr_attr attr = {
-		.mr_iov = &kvec, .iov_count = 1, .access = FI_REMOTE_READ, .requested_key = KEY,
-	};
-	struct fid_mr *mr;
-
 	vt_fill(mem, LEN, 7);
-	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, FI_MR_ENDPOINT, &mr), 0);
-	vt_adopt(test, &mr->fid);
-	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &end->ep->fid, 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
-	return mr;
+	return peer_ep_region(test, end, mem, LEN, FI_REMOTE_READ);
 }
 
 /* A peer that ends the key of what it has read is right, and of what it reads is not */
@@ -302,7 +270,6 @@ static void a_key_that_is_read_does_not_end(struct kunit *test)
 	u8 *mem = vt_alloc_vmalloc(test), msg[PEER_BASE + PEER_RMA];
 	struct fi_rma_iov rma = { .len = LEN };
 	struct vt_end end = {};
-	union vt_event event;
 	struct vt_comp comp;
 	struct socket *sock;
 	struct fid_mr *mr;
@@ -329,7 +296,7 @@ static void a_key_that_is_read_does_not_end(struct kunit *test)
 	peer_send(test, sock, msg, peer_hdr(msg, 2, 0, NULL, &rma, 1, 0));
 	wait_lent(test, mem, LEN, true);
 	peer_send(test, sock, msg, peer_hdr(msg, 0, 0x41, &key, NULL, 0, 0));
-	vt_event(test, end.eq, FI_SHUTDOWN, &event);
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, end.rx).err, ECANCELED);
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, FI_REMOTE_INV, NULL), -FI_EOPBADSTATE);
 	wait_lent(test, mem, LEN, false);
@@ -338,16 +305,13 @@ static void a_key_that_is_read_does_not_end(struct kunit *test)
 /* The end of the connection gives the region back, too */
 static void a_response_that_the_peer_has_not_holds_no_region(struct kunit *test)
 {
-	u8 *mem = vt_alloc_vmalloc(test), msg[PEER_BASE + PEER_RMA];
+	u8 *mem = vt_alloc_vmalloc(test);
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
-	const struct fi_rma_iov rma = { .len = LEN, .key = KEY };
 	struct fid_mr *mr;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, LEN, FI_REMOTE_READ, 0,
-					KEY, 0, &mr, NULL), 0);
-	vt_adopt(test, &mr->fid);
-	peer_send(test, sock, msg, peer_hdr(msg, 2, 0, NULL, &rma, 1, 0));
+	mr = peer_region(test, mem, LEN, FI_REMOTE_READ, KEY);
+	peer_send_read(test, sock, KEY, LEN);
 	peer_dies(test, sock);
 	wait_lent(test, mem, LEN, true);
 	vt_close(test, &end.ep->fid);
@@ -358,7 +322,6 @@ static void a_response_that_the_peer_has_not_holds_no_region(struct kunit *test)
 /* Its exporter need not wait for the peer */
 static void a_response_from_a_dma_buf_is_copied(struct kunit *test)
 {
-	const struct fi_rma_iov rma = { .len = LEN / 2, .key = KEY };
 	struct vt_dmabuf *db = vt_dmabuf(test, VT_DMABUF_MOVES, LEN / 2);
 	const struct fi_mr_dmabuf piece = { .dmabuf = db->dmabuf, .len = LEN / 2 };
 	const struct fi_mr_attr attr = {
@@ -368,7 +331,6 @@ static void a_response_from_a_dma_buf_is_copied(struct kunit *test)
 		.requested_key	= KEY,
 	};
 	struct fi_cntr_attr cntr_attr = { .wait_obj = FI_WAIT_UNSPEC };
-	u8 msg[PEER_BASE + PEER_RMA];
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
 	struct fid_cntr *cntr;
@@ -381,7 +343,7 @@ static void a_response_from_a_dma_buf_is_copied(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &cntr->fid, FI_REMOTE_READ), 0);
 	vt_fill(db->mem, LEN / 2, 7);
 	peer_dies(test, sock);
-	peer_send(test, sock, msg, peer_hdr(msg, 2, 0, NULL, &rma, 1, 0));
+	peer_send_read(test, sock, KEY, LEN / 2);
 	KUNIT_EXPECT_EQ(test, vt_cntr_wait(cntr, 1), 0);
 	KUNIT_EXPECT_FALSE(test, is_lent(db->mem, LEN / 2));
 	KUNIT_ASSERT_EQ(test, vt_dmabuf_move(db), 0);
@@ -465,20 +427,16 @@ static void a_receive_that_a_dead_peer_reads_is_not_cancelled(struct kunit *test
 	struct rdm_peer peer = { .understands = PEER_REFUSES | PEER_TAGGED };
 	u8 *mem = vt_alloc_vmalloc(test), msg[PEER_BASE + 16];
 	struct vt_end end = {};
-	struct vt_comp comp;
 	struct socket *sock;
 
-	rdm_open(test, &end);
-	rdm_peer_new(test, &end, &peer, THERE);
+	rdm_open_with(test, &end, &peer, THERE);
 	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
 	KUNIT_ASSERT_EQ(test, fi_trecv(end.ep, mem, LEN, NULL, FI_ADDR_UNSPEC, KEY, 0,
 				       vt_ctx(1)), 0);
 	peer_send(test, sock, msg, peer_tagged_read(msg, KEY, LEN));
 	peer_dies(test, sock);
 	wait_lent(test, mem, LEN, true);
-	comp = vt_failed(test, end.rx);
-	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(1));
-	KUNIT_EXPECT_EQ(test, comp.err, ETIMEDOUT);
+	vt_failed_with(test, end.rx, vt_ctx(1), ETIMEDOUT);
 	wait_lent(test, mem, LEN, false);
 }
 
