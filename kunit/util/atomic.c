@@ -51,7 +51,7 @@ static void close_mr(void *data)
 
 static struct atomic_test *new_test(struct kunit *test, u64 access)
 {
-	struct atomic_test *at = ut_kmalloc(test, sizeof(*at));
+	struct atomic_test *at = vt_buf(test, sizeof(*at));
 	int i;
 
 	at->ud = ut_domain(test, 0);
@@ -60,10 +60,10 @@ static struct atomic_test *new_test(struct kunit *test, u64 access)
 	memset(at->mem, GUARD, PAGE_SIZE);
 	at->mr = ut_mr(test, at->ud, at->mem, PAGE_SIZE, access, KEY);
 	for (i = 0; i < 3; i++)
-		at->buf[i] = ut_kmalloc(test, PAGE_SIZE);
-	at->operand = ut_kmalloc(test, KOFI_IOV_SIZE(4));
-	at->compare = ut_kmalloc(test, KOFI_IOV_SIZE(4));
-	at->result = ut_kmalloc(test, KOFI_IOV_SIZE(4));
+		at->buf[i] = vt_buf(test, PAGE_SIZE);
+	at->operand = vt_buf(test, KOFI_IOV_SIZE(4));
+	at->compare = vt_buf(test, KOFI_IOV_SIZE(4));
+	at->result = vt_buf(test, KOFI_IOV_SIZE(4));
 	kofi_iov_set_buf(at->operand, at->buf[0], PAGE_SIZE);
 	kofi_iov_set_buf(at->compare, at->buf[1], PAGE_SIZE);
 	kofi_iov_set_buf(at->result, at->buf[2], PAGE_SIZE);
@@ -479,11 +479,11 @@ static int add_all_the_time(void *data)
 
 static void no_addition_is_lost(struct kunit *test)
 {
-	struct kvec *same = ut_kmalloc(test, NR_SAME * sizeof(*same));
+	struct kvec *same = vt_buf(test, NR_SAME * sizeof(*same));
 	const struct type *type = test->param_value;
 	struct atomic_test *at = new_test(test, BOTH);
 	const struct fi_ops_mr *ops = at->ud->dom.domain.mr;
-	struct ut_thread *thread[NR_THREADS];
+	struct vt_async *thread[NR_THREADS];
 	struct adder adder[NR_THREADS];
 	u64 sum = 0, value, expect = 0;
 	struct fid_mr *mr;
@@ -498,16 +498,16 @@ static void no_addition_is_lost(struct kunit *test)
 	memset(at->mem, 0, 16);
 	for (i = 0; i < NR_THREADS; i++) {
 		adder[i] = (struct adder) { at, type->datatype,
-					    ut_kmalloc(test, PAGE_SIZE) };
+					    vt_buf(test, PAGE_SIZE) };
 		memset(adder[i].operand, i + 1, PAGE_SIZE);
 		value = 0;
 		memcpy(&value, adder[i].operand, type->size);
 		expect += value * NR_ROUNDS * NR_SAME;
 	}
 	for (i = 0; i < NR_THREADS; i++)
-		thread[i] = ut_start(test, add_all_the_time, &adder[i]);
+		thread[i] = vt_async_start(test, add_all_the_time, &adder[i]);
 	for (i = 0; i < NR_THREADS; i++)
-		KUNIT_EXPECT_EQ(test, ut_join(test, thread[i]), 0);
+		KUNIT_EXPECT_EQ(test, vt_async_join(test, thread[i]), 0);
 
 	memcpy(&sum, at->mem, type->size);
 	KUNIT_EXPECT_EQ(test, sum, expect & GENMASK_ULL(8 * type->size - 1, 0));

@@ -65,7 +65,7 @@ static void destroy_pool(void *pool)
 
 static struct pool_test *new_pool(struct kunit *test, kofi_bufpool_fn fn)
 {
-	struct pool_test *pt = ut_kmalloc(test, sizeof(*pt));
+	struct pool_test *pt = vt_buf(test, sizeof(*pt));
 
 	init_completion(&pt->entered);
 	init_completion(&pt->leave);
@@ -303,20 +303,20 @@ static void a_drain_of_a_full_pool_does_not_wait(struct kunit *test)
 static void a_drain_waits_for_every_object(struct kunit *test)
 {
 	struct pool_test *pt = new_pool(test, NULL);
-	struct ut_thread *thread;
+	struct vt_async *thread;
 	void *obj[COUNT];
 	int i;
 
 	take_all(test, pt, obj);
-	thread = ut_start(test, drain, pt);
-	KUNIT_EXPECT_TRUE(test, ut_until(READ_ONCE(pt->pool.drained)));
+	thread = vt_async_start(test, drain, pt);
+	KUNIT_EXPECT_TRUE(test, vt_until(READ_ONCE(pt->pool.drained)));
 	for (i = 0; i < COUNT; i++) {
 		KUNIT_EXPECT_FALSE(test, completion_done(&thread->done));
 		KUNIT_EXPECT_NOT_NULL(test, READ_ONCE(pt->pool.drained));
 		kofi_bufpool_put(&pt->pool, obj[i]);
 	}
 
-	KUNIT_EXPECT_EQ(test, ut_join(test, thread), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, thread), 0);
 }
 
 static int put_first(void *data)
@@ -330,25 +330,25 @@ static int put_first(void *data)
 static void a_drain_waits_for_the_report(struct kunit *test)
 {
 	struct pool_test *pt = new_pool(test, refilled);
-	struct ut_thread *putter, *drainer;
+	struct vt_async *putter, *drainer;
 	void *obj[COUNT];
 	int i;
 
 	take_all(test, pt, obj);
 	pt->hold = true;
-	putter = ut_start(test, put_first, pt);
+	putter = vt_async_start(test, put_first, pt);
 	wait_for_completion(&pt->entered);
 	for (i = 1; i < COUNT; i++)
 		kofi_bufpool_put(&pt->pool, obj[i]);
-	drainer = ut_start(test, drain, pt);
-	KUNIT_EXPECT_TRUE(test, ut_until(READ_ONCE(pt->pool.drained)));
+	drainer = vt_async_start(test, drain, pt);
+	KUNIT_EXPECT_TRUE(test, vt_until(READ_ONCE(pt->pool.drained)));
 	KUNIT_EXPECT_EQ(test, kofi_bufpool_busy(&pt->pool), 1);
 	KUNIT_EXPECT_FALSE(test, completion_done(&drainer->done));
 
 	complete(&pt->leave);
 
-	KUNIT_EXPECT_EQ(test, ut_join(test, drainer), 0);
-	ut_join(test, putter);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, drainer), 0);
+	vt_async_join(test, putter);
 }
 
 static int get_and_put(void *data)
@@ -377,13 +377,13 @@ static int get_and_put(void *data)
 static void an_object_has_one_owner_at_a_time(struct kunit *test)
 {
 	struct pool_test *pt = new_pool(test, NULL);
-	struct ut_thread *thread[NR_THREADS];
+	struct vt_async *thread[NR_THREADS];
 	int i;
 
 	for (i = 0; i < NR_THREADS; i++)
-		thread[i] = ut_start(test, get_and_put, pt);
+		thread[i] = vt_async_start(test, get_and_put, pt);
 	for (i = 0; i < NR_THREADS; i++)
-		ut_join(test, thread[i]);
+		vt_async_join(test, thread[i]);
 
 	KUNIT_EXPECT_FALSE(test, pt->shared);
 	KUNIT_EXPECT_EQ(test, kofi_bufpool_busy(&pt->pool), 0);
@@ -419,7 +419,7 @@ static void prepare_part(struct kofi_bufpool *pool, void *obj)
 
 static struct part_test *new_part(struct kunit *test)
 {
-	struct part_test *pt = ut_kmalloc(test, sizeof(*pt));
+	struct part_test *pt = vt_buf(test, sizeof(*pt));
 
 	*pt = (struct part_test) {};
 	KUNIT_ASSERT_EQ(test, kofi_bufpool_init_part(&pt->pool, sizeof(struct part), NR_PARTS,
@@ -504,7 +504,7 @@ static void a_pool_with_all_objects_does_not_grow(struct kunit *test)
 
 static void a_failed_get_of_a_part_is_reported_when_an_object_is_back(struct kunit *test)
 {
-	struct pool_test *pt = ut_kmalloc(test, sizeof(*pt));
+	struct pool_test *pt = vt_buf(test, sizeof(*pt));
 	struct object *obj;
 
 	*pt = (struct pool_test) {};
@@ -546,13 +546,13 @@ static int grow_get_and_put(void *data)
 static void tasks_that_let_a_pool_grow_share_no_object(struct kunit *test)
 {
 	struct part_test *pt = new_part(test);
-	struct ut_thread *thread[NR_THREADS];
+	struct vt_async *thread[NR_THREADS];
 	int i;
 
 	for (i = 0; i < NR_THREADS; i++)
-		thread[i] = ut_start(test, grow_get_and_put, pt);
+		thread[i] = vt_async_start(test, grow_get_and_put, pt);
 	for (i = 0; i < NR_THREADS; i++)
-		KUNIT_EXPECT_EQ(test, ut_join(test, thread[i]), NR_PARTS / NR_THREADS);
+		KUNIT_EXPECT_EQ(test, vt_async_join(test, thread[i]), NR_PARTS / NR_THREADS);
 
 	KUNIT_EXPECT_FALSE(test, pt->shared);
 	KUNIT_EXPECT_EQ(test, kofi_bufpool_busy(&pt->pool), 0);

@@ -23,9 +23,8 @@ static void close_eq(void *eq)
 
 static struct conn_test *open_conn(struct kunit *test, enum kofi_conn_state state)
 {
-	struct conn_test *ct = kunit_kzalloc(test, sizeof(*ct), GFP_KERNEL);
+	struct conn_test *ct = vt_buf(test, sizeof(*ct));
 
-	KUNIT_ASSERT_NOT_NULL(test, ct);
 	KUNIT_ASSERT_EQ(test, kofi_eq_open(NULL, NULL, &ct->eq, NULL), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, close_eq, ct->eq), 0);
 	kofi_conn_init(&ct->conn, &ct->fid);

@@ -41,9 +41,8 @@ static void cr_close_eq(void *data)
 static struct cr *cr_open(struct kunit *test, size_t size)
 {
 	struct fi_eq_attr attr = { .size = size, .wait_obj = FI_WAIT_NONE };
-	struct cr *cr = kunit_kzalloc(test, sizeof(*cr), GFP_KERNEL);
+	struct cr *cr = vt_buf(test, sizeof(*cr));
 
-	KUNIT_ASSERT_NOT_NULL(test, cr);
 	KUNIT_ASSERT_EQ(test, kofi_eq_open(&attr, NULL, &cr->eq, NULL), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, cr_close_eq, cr->eq), 0);
 	test->priv = cr;

@@ -41,7 +41,7 @@ static void fini(void *data)
 static struct credit_test *new_test(struct kunit *test)
 {
 	static const struct kofi_ep_limits limits = {};
-	struct credit_test *ct = ut_kmalloc(test, sizeof(*ct));
+	struct credit_test *ct = vt_buf(test, sizeof(*ct));
 	struct fi_rx_attr attr = {};
 
 	KUNIT_ASSERT_EQ(test, kofi_ep_init_srx(&ct->ep, &attr, &limits, NULL), 0);

@@ -76,12 +76,12 @@ static void close_region(void *data)
 /* With an exporter; the region is for the case to make */
 static struct db_test *new_exporter(struct kunit *test, enum vt_dmabuf_kind kind, int mr_mode)
 {
-	struct db_test *dt = ut_kmalloc(test, sizeof(*dt));
+	struct db_test *dt = vt_buf(test, sizeof(*dt));
 
 	dt->ud = ut_domain(test, mr_mode);
 	dt->db = vt_dmabuf(test, kind, SIZE);
 	memset(dt->db->mem, GUARD, SIZE);
-	dt->mem = ut_kmalloc(test, LEN);
+	dt->mem = vt_buf(test, LEN);
 	return dt;
 }
 
@@ -149,12 +149,12 @@ static void peers_write_a_piece_of_a_dma_buf(struct kunit *test)
 	u8 *target = dt->db->mem;
 	struct kofi_rma rma;
 
-	ut_fill(dt->mem, LEN, 1);
+	vt_fill(dt->mem, LEN, 1);
 	KUNIT_ASSERT_EQ(test, get(dt, &rma, 0, LEN, FI_REMOTE_WRITE), 0);
 	KUNIT_EXPECT_EQ(test, write_part(dt, &rma, 0, LEN), LEN);
 	kofi_rma_done(&rma, 0);
 
-	KUNIT_EXPECT_TRUE(test, ut_filled(target + BEGIN, LEN, 1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(target + BEGIN, LEN, 1));
 	KUNIT_EXPECT_NULL(test, memchr_inv(target, GUARD, BEGIN));
 	KUNIT_EXPECT_NULL(test, memchr_inv(target + BEGIN + LEN, GUARD, SIZE - BEGIN - LEN));
 }
@@ -164,11 +164,11 @@ static void peers_read_a_piece_of_a_dma_buf(struct kunit *test)
 	struct db_test *dt = new_test(test, kind_of(test), 0);
 	struct kofi_rma rma;
 
-	ut_fill(dt->db->mem + BEGIN, LEN, 2);
+	vt_fill(dt->db->mem + BEGIN, LEN, 2);
 	KUNIT_ASSERT_EQ(test, get(dt, &rma, 0, LEN, FI_REMOTE_READ), 0);
 	KUNIT_EXPECT_EQ(test, read_part(dt, &rma, 0, LEN), LEN);
 	kofi_rma_done(&rma, 0);
-	KUNIT_EXPECT_TRUE(test, ut_filled(dt->mem, LEN, 2));
+	KUNIT_EXPECT_TRUE(test, vt_filled(dt->mem, LEN, 2));
 }
 
 static void peers_reach_no_byte_around_the_piece(struct kunit *test)
@@ -283,14 +283,14 @@ static void what_has_moved_can_be_registered_anew(struct kunit *test)
 	struct db_test *dt = new_test(test, VT_DMABUF_MOVES, 0);
 	struct kofi_rma rma;
 
-	ut_fill(dt->db->mem + BEGIN, LEN, 3);
+	vt_fill(dt->db->mem + BEGIN, LEN, 3);
 	KUNIT_ASSERT_EQ(test, vt_dmabuf_move(dt->db), 0);
 	close_now(test, dt);
 	KUNIT_ASSERT_EQ(test, reg(dt), 0);
 	KUNIT_ASSERT_EQ(test, get(dt, &rma, 0, LEN, FI_REMOTE_READ), 0);
 	KUNIT_EXPECT_EQ(test, read_part(dt, &rma, 0, LEN), LEN);
 	kofi_rma_done(&rma, 0);
-	KUNIT_EXPECT_TRUE(test, ut_filled(dt->mem, LEN, 3));
+	KUNIT_EXPECT_TRUE(test, vt_filled(dt->mem, LEN, 3));
 }
 
 static void accesses_under_way_end_with_a_move(struct kunit *test)
@@ -298,7 +298,7 @@ static void accesses_under_way_end_with_a_move(struct kunit *test)
 	struct db_test *dt = new_test(test, VT_DMABUF_MOVES, 0);
 	struct kofi_rma rma;
 
-	ut_fill(dt->mem, LEN, 4);
+	vt_fill(dt->mem, LEN, 4);
 	KUNIT_ASSERT_EQ(test, get(dt, &rma, 0, LEN, BOTH), 0);
 	KUNIT_EXPECT_EQ(test, write_part(dt, &rma, 0, 1000), 1000);
 	KUNIT_ASSERT_EQ(test, vt_dmabuf_move(dt->db), 0);
@@ -346,19 +346,19 @@ static void a_move_waits_for_the_processor(struct kunit *test)
 {
 	struct db_test *dt = new_test(test, VT_DMABUF_MOVES, 0);
 	void *mem = dt->db->mem;
-	struct ut_thread *thread;
+	struct vt_async *thread;
 	struct kofi_rma rma;
 	int idx;
 
 	KUNIT_ASSERT_EQ(test, get(dt, &rma, 0, LEN, BOTH), 0);
 	idx = kofi_rma_enter(&rma);
 	KUNIT_ASSERT_GE(test, idx, 0);
-	thread = ut_start(test, move, dt->db);
-	KUNIT_EXPECT_TRUE(test, ut_until(!kofi_dmabuf_is_there(dt->mr->dmabuf)));
+	thread = vt_async_start(test, move, dt->db);
+	KUNIT_EXPECT_TRUE(test, vt_until(!kofi_dmabuf_is_there(dt->mr->dmabuf)));
 	KUNIT_EXPECT_EQ(test, wait_for_completion_timeout(&thread->done, HZ / 10), 0);
 	KUNIT_EXPECT_PTR_EQ(test, READ_ONCE(dt->db->mem), mem);
 	kofi_rma_leave(&rma, idx);
-	KUNIT_EXPECT_EQ(test, ut_join(test, thread), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, thread), 0);
 	KUNIT_EXPECT_FALSE(test, dt->db->mapped_at_move);
 	kofi_rma_put(&rma);
 }

@@ -90,10 +90,9 @@ static struct ep_test *open_ep(struct kunit *test, enum fi_ep_type type, enum fi
 {
 	struct fi_cntr_attr cntr_attr = { .wait_obj = FI_WAIT_UNSPEC };
 	struct fi_cq_attr cq_attr = { .wait_obj = wait_obj };
-	struct ep_test *et = kunit_kzalloc(test, sizeof(*et), GFP_KERNEL);
+	struct ep_test *et = vt_buf(test, sizeof(*et));
 	struct fi_info *info = fi_allocinfo();
 
-	KUNIT_ASSERT_NOT_NULL(test, et);
 	KUNIT_ASSERT_NOT_NULL(test, info);
 	init_completion(&et->called);
 	info->ep_attr->type = type;
@@ -130,10 +129,9 @@ static void called(struct kunit *test, struct ep_test *et)
 static void default_flags_are_those_of_the_info(struct kunit *test)
 {
 	struct fi_info *info = fi_allocinfo();
-	struct kofi_ep *ep = kunit_kzalloc(test, sizeof(*ep), GFP_KERNEL);
+	struct kofi_ep *ep = vt_buf(test, sizeof(*ep));
 	u64 flags = FI_TRANSMIT;
 
-	KUNIT_ASSERT_NOT_NULL(test, ep);
 	KUNIT_ASSERT_NOT_NULL(test, info);
 	info->tx_attr->op_flags = FI_INJECT;
 	info->rx_attr->op_flags = FI_COMPLETION;
@@ -150,9 +148,8 @@ static void default_flags_are_those_of_the_info(struct kunit *test)
 static void default_flags_beyond_the_limits_are_refused(struct kunit *test)
 {
 	struct fi_info *info = fi_allocinfo();
-	struct kofi_ep *ep = kunit_kzalloc(test, sizeof(*ep), GFP_KERNEL);
+	struct kofi_ep *ep = vt_buf(test, sizeof(*ep));
 
-	KUNIT_ASSERT_NOT_NULL(test, ep);
 	KUNIT_ASSERT_NOT_NULL(test, info);
 	info->tx_attr->op_flags = FI_FENCE;
 	KUNIT_EXPECT_EQ(test, kofi_ep_init(ep, info, &limits, NULL), -EINVAL);
@@ -475,10 +472,9 @@ static void without_a_ready_callback_nothing_is_called(struct kunit *test)
 
 static void a_shared_receive_context_is_called_in_a_worker(struct kunit *test)
 {
-	struct ep_test *et = kunit_kzalloc(test, sizeof(*et), GFP_KERNEL);
+	struct ep_test *et = vt_buf(test, sizeof(*et));
 	struct fi_rx_attr attr = {};
 
-	KUNIT_ASSERT_NOT_NULL(test, et);
 	init_completion(&et->called);
 	KUNIT_ASSERT_EQ(test, kofi_ep_init_srx(&et->ep, &attr, &limits, NULL), 0);
 	KUNIT_EXPECT_EQ(test, et->ep.ep.fid.fclass, FI_CLASS_SRX_CTX);

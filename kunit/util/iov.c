@@ -30,7 +30,7 @@ struct memory_kind {
 
 static void *alloc_kmalloc(struct kunit *test)
 {
-	return ut_kmalloc(test, AREA);
+	return vt_buf(test, AREA);
 }
 
 static void *alloc_vmalloc(struct kunit *test)
@@ -52,7 +52,7 @@ static const struct memory_kind memory_kinds[] = {
 
 static struct kofi_iov *new_iov(struct kunit *test)
 {
-	return ut_kmalloc(test, KOFI_IOV_SIZE(ROOM));
+	return vt_buf(test, KOFI_IOV_SIZE(ROOM));
 }
 
 static int set(struct kofi_iov *iov, const struct ut_list *list, size_t max_len)
@@ -84,7 +84,7 @@ static void addresses_stay_addresses(struct kunit *test)
 {
 	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
 	struct kofi_iov *iov = new_iov(test);
-	void *buf = ut_kmalloc(test, 64);
+	void *buf = vt_buf(test, 64);
 
 	ut_list_add(test, list, buf, 10);
 	ut_list_add(test, list, buf + 20, 30);
@@ -179,7 +179,7 @@ static void too_many_bytes_are_refused(struct kunit *test)
 static void lengths_do_not_overflow(struct kunit *test)
 {
 	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
-	void *buf = ut_kmalloc(test, 64);
+	void *buf = vt_buf(test, 64);
 
 	ut_list_add(test, list, buf, 16);
 	ut_list_add(test, list, buf, SIZE_MAX - 8);
@@ -211,7 +211,7 @@ static void what_is_no_memory_is_refused(struct kunit *test)
 	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
 	u8 on_stack[8];
 
-	ut_list_add(test, list, ut_kmalloc(test, 8), 8);
+	ut_list_add(test, list, vt_buf(test, 8), 8);
 	ut_list_add(test, list, on_stack, 8);
 
 	expect_refused(test, list, AREA, -EINVAL);
@@ -238,11 +238,11 @@ static void a_buffer_of_the_provider_is_a_list(struct kunit *test)
 	struct kofi_iov *iov = new_iov(test);
 	u8 on_stack[8], to[8];
 
-	ut_fill(on_stack, sizeof(on_stack), 1);
+	vt_fill(on_stack, sizeof(on_stack), 1);
 
 	kofi_iov_set_buf(iov, on_stack, sizeof(on_stack));
 	KUNIT_EXPECT_EQ(test, kofi_iov_gather(to, iov, 0, SIZE_MAX), 8);
-	KUNIT_EXPECT_TRUE(test, ut_filled(to, sizeof(to), 1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(to, sizeof(to), 1));
 
 	kofi_iov_set_buf(iov, on_stack, 0);
 	KUNIT_EXPECT_EQ(test, iov->count, 0);
@@ -253,11 +253,11 @@ static void any_part_can_be_gathered(struct kunit *test)
 {
 	static const size_t offsets[] = { 0, 3, 5, 6, 4096, 4110, 5000, 8999 };
 	const struct memory_kind *kind = test->param_value;
-	u8 *mem = kind->alloc(test), *to = ut_kmalloc(test, AREA);
+	u8 *mem = kind->alloc(test), *to = vt_buf(test, AREA);
 	struct kofi_iov *iov;
 	size_t i, len;
 
-	ut_fill(mem, AREA, 2);
+	vt_fill(mem, AREA, 2);
 	iov = iov_over(test, kind, mem, 9000);
 	for (i = 0; i < ARRAY_SIZE(offsets); i++) {
 		for (len = 0; len <= 9000 - offsets[i]; len += 997) {
@@ -272,10 +272,10 @@ static void any_part_can_be_gathered(struct kunit *test)
 static void any_part_can_be_scattered_to(struct kunit *test)
 {
 	const struct memory_kind *kind = test->param_value;
-	u8 *mem = kind->alloc(test), *from = ut_kmalloc(test, AREA);
+	u8 *mem = kind->alloc(test), *from = vt_buf(test, AREA);
 	struct kofi_iov *iov = iov_over(test, kind, mem, 9000);
 
-	ut_fill(from, AREA, 4);
+	vt_fill(from, AREA, 4);
 	memset(mem, GUARD, AREA);
 
 	KUNIT_EXPECT_EQ(test, kofi_iov_scatter(iov, 4, from, 5000), 5000);
@@ -289,7 +289,7 @@ static void a_part_ends_where_its_list_ends(struct kunit *test)
 {
 	const struct memory_kind *kind = test->param_value;
 	struct kofi_iov *iov = iov_over(test, kind, kind->alloc(test), 9000);
-	u8 *to = ut_kmalloc(test, AREA);
+	u8 *to = vt_buf(test, AREA);
 
 	KUNIT_EXPECT_EQ(test, kofi_iov_gather(to, iov, 8990, 100), 10);
 	KUNIT_EXPECT_EQ(test, kofi_iov_gather(to, iov, 9000, 1), 0);
@@ -307,7 +307,7 @@ static void copy_steps(struct kunit *test, const struct memory_kind *to_kind,
 	struct iov_iter to, from;
 	size_t done = 0;
 
-	ut_fill(from_mem, 9000, 5);
+	vt_fill(from_mem, 9000, 5);
 	memset(to_mem, GUARD, AREA);
 	kofi_iov_iter(to_iov, ITER_DEST, 3, 9000, &to);
 	kofi_iov_iter(from_iov, ITER_SOURCE, 0, 9000, &from);
@@ -321,7 +321,7 @@ static void copy_steps(struct kunit *test, const struct memory_kind *to_kind,
 
 	KUNIT_EXPECT_EQ(test, done, 9000);
 	KUNIT_EXPECT_EQ(test, iov_iter_count(&to), 0);
-	KUNIT_EXPECT_TRUE_MSG(test, ut_filled(to_mem + 4, 9000, 5),
+	KUNIT_EXPECT_TRUE_MSG(test, vt_filled(to_mem + 4, 9000, 5),
 			      "%s to %s, by %zu", from_kind->name,
 			      to_kind->name, step);
 	KUNIT_EXPECT_EQ(test, to_mem[3], GUARD);
@@ -367,14 +367,14 @@ static void a_copy_may_be_made_with_interrupts_off(struct kunit *test)
 	struct iov_iter to, from;
 	unsigned long flags;
 
-	ut_fill(from_mem, 9000, 6);
+	vt_fill(from_mem, 9000, 6);
 	kofi_iov_iter(to_iov, ITER_DEST, 0, SIZE_MAX, &to);
 	kofi_iov_iter(from_iov, ITER_SOURCE, 0, SIZE_MAX, &from);
 	local_irq_save(flags);
 	kofi_iov_copy(&to, &from, SIZE_MAX);
 	local_irq_restore(flags);
 
-	KUNIT_EXPECT_TRUE(test, ut_filled(to_mem, 9000, 6));
+	KUNIT_EXPECT_TRUE(test, vt_filled(to_mem, 9000, 6));
 }
 
 /* Elements of 9 + i bytes in @mem, one behind the other, in a list that is lent */
@@ -410,13 +410,13 @@ static void lend(struct kunit *test, struct kofi_iov *iov, enum fi_buf_type type
 static void a_list_that_is_lent_is_read_from_anywhere(struct kunit *test)
 {
 	static const size_t offsets[] = { 0, 5, 9, 300, 17, 700, 0 };
-	struct kofi_iov *iov = ut_kmalloc(test, KOFI_IOV_SIZE(LENT_ROOM));
-	void *list = ut_kmalloc(test, (LENT + 1) * sizeof(struct scatterlist));
-	u8 *mem = ut_pages(test, 1), *to = ut_kmalloc(test, PAGE_SIZE);
+	struct kofi_iov *iov = vt_buf(test, KOFI_IOV_SIZE(LENT_ROOM));
+	void *list = vt_buf(test, (LENT + 1) * sizeof(struct scatterlist));
+	u8 *mem = ut_pages(test, 1), *to = vt_buf(test, PAGE_SIZE);
 	size_t i, done, part;
 	struct iov_iter iter;
 
-	ut_fill(mem, PAGE_SIZE, 3);
+	vt_fill(mem, PAGE_SIZE, 3);
 	lend(test, iov, ut_type(test), list, mem);
 	for (i = 0; i < ARRAY_SIZE(offsets); i++) {
 		memset(to, 0, PAGE_SIZE);
@@ -441,8 +441,8 @@ static void a_list_that_is_lent_is_read_from_anywhere(struct kunit *test)
 
 static void a_list_is_lent_only_if_it_is_too_long(struct kunit *test)
 {
-	struct kofi_iov *iov = ut_kmalloc(test, KOFI_IOV_SIZE(LENT_ROOM));
-	struct kvec *list = ut_kmalloc(test, LENT * sizeof(*list));
+	struct kofi_iov *iov = vt_buf(test, KOFI_IOV_SIZE(LENT_ROOM));
+	struct kvec *list = vt_buf(test, LENT * sizeof(*list));
 	u8 *mem = ut_pages(test, 1);
 
 	lend(test, iov, FI_BUF_KVEC, list, mem);
@@ -470,7 +470,7 @@ static void objects_of_any_slab_cache_are_copied(struct kunit *test)
 	struct kmem_cache *cache = kmem_cache_create("kofi_util_test", 64, 0, 0, NULL);
 	struct kofi_iov *iov = new_iov(test);
 	struct kofi_iov *other = new_iov(test);
-	u8 *object, *buf = ut_kmalloc(test, 64);
+	u8 *object, *buf = vt_buf(test, 64);
 	struct iov_iter to, from;
 
 	KUNIT_ASSERT_NOT_NULL(test, cache);
@@ -480,14 +480,14 @@ static void objects_of_any_slab_cache_are_copied(struct kunit *test)
 		KUNIT_FAIL(test, "no memory");
 		return;
 	}
-	ut_fill(object, 64, 8);
+	vt_fill(object, 64, 8);
 	kofi_iov_set_buf(iov, object, 64);
 	kofi_iov_set_buf(other, buf, 64);
 
 	kofi_iov_iter(iov, ITER_SOURCE, 0, 64, &from);
 	kofi_iov_iter(other, ITER_DEST, 0, 64, &to);
 	KUNIT_EXPECT_EQ(test, kofi_iov_copy(&to, &from, 64), 64);
-	KUNIT_EXPECT_TRUE(test, ut_filled(buf, 64, 8));
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf, 64, 8));
 	KUNIT_EXPECT_EQ(test, kofi_iov_gather(object, other, 0, 64), 64);
 	KUNIT_EXPECT_EQ(test, kofi_iov_scatter(other, 0, object, 64), 64);
 

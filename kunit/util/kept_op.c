@@ -46,7 +46,7 @@ static void close_region(void *data)
 
 static struct kept_test *new_test(struct kunit *test)
 {
-	struct kept_test *kt = ut_kmalloc(test, sizeof(*kt));
+	struct kept_test *kt = vt_buf(test, sizeof(*kt));
 
 	memset(kt, 0, sizeof(*kt));
 	kt->ep.limits = &limits;
@@ -56,7 +56,7 @@ static struct kept_test *new_test(struct kunit *test)
 	kt->buf = ut_pages(test, 1);
 	kt->mem = ut_pages(test, 1);
 	memset(kt->buf, 0, MAX_MSG);
-	ut_fill(kt->mem, MAX_MSG, 1);
+	vt_fill(kt->mem, MAX_MSG, 1);
 	kt->mr = ut_mr(test, kt->ud, kt->buf, MAX_MSG, BOTH, KEY);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, close_region, kt->mr), 0);
 	return kt;
@@ -128,7 +128,7 @@ static void a_message_is_kept_with_all_that_was_said(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt->kept.len, 16);
 	KUNIT_EXPECT_NULL(test, kt->kept.sgl);
 	KUNIT_EXPECT_EQ(test, kofi_iov_gather(copy, &kt->kept.local, 0, 16), 16);
-	KUNIT_EXPECT_TRUE(test, ut_filled(copy, 16, 1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(copy, 16, 1));
 }
 
 static void injected_data_are_copied(struct kunit *test)
@@ -136,11 +136,11 @@ static void injected_data_are_copied(struct kunit *test)
 	struct kept_test *kt = new_test(test);
 	u8 stack[INJECT + 1], copy[INJECT];
 
-	ut_fill(stack, sizeof(stack), 7);
+	vt_fill(stack, sizeof(stack), 7);
 	KUNIT_ASSERT_EQ(test, keep_send(kt, stack, INJECT, FI_INJECT), 0);
 	memset(stack, 0, sizeof(stack));
 	KUNIT_EXPECT_EQ(test, kofi_iov_gather(copy, &kt->kept.local, 0, INJECT), INJECT);
-	KUNIT_EXPECT_TRUE(test, ut_filled(copy, INJECT, 7));
+	KUNIT_EXPECT_TRUE(test, vt_filled(copy, INJECT, 7));
 	KUNIT_EXPECT_EQ(test, keep_send(kt, stack, INJECT + 1, FI_INJECT), -EMSGSIZE);
 }
 
@@ -180,7 +180,7 @@ static void a_write_reaches_its_ranges(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, keep_rma(kt, FI_OP_WRITE, 5000, 5000, 0), 0);
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
-	KUNIT_EXPECT_TRUE(test, ut_filled(kt->buf, 5000, 1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(kt->buf, 5000, 1));
 	KUNIT_EXPECT_EQ(test, kt->buf[5000], 0);
 }
 
@@ -188,11 +188,11 @@ static void a_read_fills_its_buffers(struct kunit *test)
 {
 	struct kept_test *kt = new_test(test);
 
-	ut_fill(kt->buf, MAX_MSG, 9);
+	vt_fill(kt->buf, MAX_MSG, 9);
 	memset(kt->mem, 0, MAX_MSG);
 	KUNIT_ASSERT_EQ(test, keep_rma(kt, FI_OP_READ, 5000, 5000, 0), 0);
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
-	KUNIT_EXPECT_TRUE(test, ut_filled(kt->mem, 5000, 9));
+	KUNIT_EXPECT_TRUE(test, vt_filled(kt->mem, 5000, 9));
 	KUNIT_EXPECT_EQ(test, kt->mem[5000], 0);
 }
 
@@ -272,7 +272,7 @@ static void a_list_of_any_length_is_executed(struct kunit *test)
 {
 	const struct sgl_case *row = test->param_value;
 	struct kept_test *kt = new_test(test);
-	struct scatterlist *sgl = ut_kmalloc(test, SGL_ELEMS * sizeof(*sgl));
+	struct scatterlist *sgl = vt_buf(test, SGL_ELEMS * sizeof(*sgl));
 	const struct fi_rma_iov rma = { .len = row->len, .key = KEY };
 	const struct fi_rma_xfer op = {
 		.xfer.type	= FI_OP_WRITE,
@@ -303,7 +303,7 @@ static void a_list_of_any_length_is_executed(struct kunit *test)
 static void a_list_may_have_more_elements_than_are_needed(struct kunit *test)
 {
 	struct kept_test *kt = new_test(test);
-	struct scatterlist *sgl = ut_kmalloc(test, SGL_ELEMS * sizeof(*sgl));
+	struct scatterlist *sgl = vt_buf(test, SGL_ELEMS * sizeof(*sgl));
 	const struct fi_rma_iov rma = { .len = 2 * SGL_LEN, .key = KEY };
 	struct fi_rma_xfer op = {
 		.xfer.type	= FI_OP_WRITE,

@@ -54,9 +54,9 @@ static void expect_piece(struct kunit *test, const struct kofi_piece *piece, voi
 
 static void a_buffer_of_kmalloc_is_one_piece(struct kunit *test)
 {
-	struct pieces *pieces = ut_kmalloc(test, sizeof(*pieces));
+	struct pieces *pieces = vt_buf(test, sizeof(*pieces));
 	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
-	void *buf = ut_kmalloc(test, 3 * PAGE_SIZE);
+	void *buf = vt_buf(test, 3 * PAGE_SIZE);
 
 	ut_list_add(test, list, buf + 5, 2 * PAGE_SIZE);
 
@@ -67,7 +67,7 @@ static void a_buffer_of_kmalloc_is_one_piece(struct kunit *test)
 
 static void a_buffer_of_vmalloc_is_a_piece_per_page(struct kunit *test)
 {
-	struct pieces *pieces = ut_kmalloc(test, sizeof(*pieces));
+	struct pieces *pieces = vt_buf(test, sizeof(*pieces));
 	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
 	void *buf = ut_vmalloc(test, 3 * PAGE_SIZE);
 	size_t i, done = 0;
@@ -87,7 +87,7 @@ static void a_buffer_of_vmalloc_is_a_piece_per_page(struct kunit *test)
 
 static void data_of_a_module_are_memory(struct kunit *test)
 {
-	struct pieces *pieces = ut_kmalloc(test, sizeof(*pieces));
+	struct pieces *pieces = vt_buf(test, sizeof(*pieces));
 	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
 	size_t i, done = 0;
 
@@ -101,7 +101,7 @@ static void data_of_a_module_are_memory(struct kunit *test)
 
 static void an_element_of_pages_is_one_piece(struct kunit *test)
 {
-	struct pieces *pieces = ut_kmalloc(test, sizeof(*pieces));
+	struct pieces *pieces = vt_buf(test, sizeof(*pieces));
 	void *buf = ut_pages(test, PAGES_ORDER);
 	struct ut_list *list = ut_list(test, ut_type(test));
 
@@ -121,7 +121,7 @@ static void an_element_of_pages_is_one_piece(struct kunit *test)
 
 static void a_chain_of_scatterlists_is_followed(struct kunit *test)
 {
-	struct pieces *pieces = ut_kmalloc(test, sizeof(*pieces));
+	struct pieces *pieces = vt_buf(test, sizeof(*pieces));
 	struct ut_list *first = ut_list(test, FI_BUF_SGL);
 	struct ut_list *second = ut_list(test, FI_BUF_SGL);
 	void *buf = ut_pages(test, PAGES_ORDER);
@@ -141,7 +141,7 @@ static void a_chain_of_scatterlists_is_followed(struct kunit *test)
 
 static void empty_elements_are_passed_over(struct kunit *test)
 {
-	struct pieces *pieces = ut_kmalloc(test, sizeof(*pieces));
+	struct pieces *pieces = vt_buf(test, sizeof(*pieces));
 	void *buf = ut_pages(test, PAGES_ORDER);
 	struct ut_list *list = ut_list(test, ut_type(test));
 
@@ -158,7 +158,7 @@ static void empty_elements_are_passed_over(struct kunit *test)
 
 static void a_list_without_elements_has_no_piece(struct kunit *test)
 {
-	struct pieces *pieces = ut_kmalloc(test, sizeof(*pieces));
+	struct pieces *pieces = vt_buf(test, sizeof(*pieces));
 
 	KUNIT_EXPECT_EQ(test, kofi_list_each_piece(FI_BUF_KVEC, NULL, 0, false,
 						   take_piece, pieces), 0);
@@ -168,7 +168,7 @@ static void a_list_without_elements_has_no_piece(struct kunit *test)
 
 static void a_list_that_is_none_is_refused(struct kunit *test)
 {
-	struct pieces *pieces = ut_kmalloc(test, sizeof(*pieces));
+	struct pieces *pieces = vt_buf(test, sizeof(*pieces));
 	struct kvec kvec = { pieces, 1 };
 
 	KUNIT_EXPECT_EQ(test, kofi_list_each_piece(FI_BUF_KVEC, NULL, 1, false, take_piece, pieces),
@@ -181,7 +181,7 @@ static void a_list_that_is_none_is_refused(struct kunit *test)
 
 static void a_list_that_ends_early_is_refused(struct kunit *test)
 {
-	struct pieces *pieces = ut_kmalloc(test, sizeof(*pieces));
+	struct pieces *pieces = vt_buf(test, sizeof(*pieces));
 	struct ut_list *list = ut_list(test, FI_BUF_SGL);
 
 	ut_list_add(test, list, ut_pages(test, 0), 10);
@@ -193,11 +193,11 @@ static void a_list_that_ends_early_is_refused(struct kunit *test)
 
 static void the_walk_ends_when_the_callback_fails(struct kunit *test)
 {
-	struct pieces *pieces = ut_kmalloc(test, sizeof(*pieces));
+	struct pieces *pieces = vt_buf(test, sizeof(*pieces));
 	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
 
-	ut_list_add(test, list, ut_kmalloc(test, 8), 8);
-	ut_list_add(test, list, ut_kmalloc(test, 8), 8);
+	ut_list_add(test, list, vt_buf(test, 8), 8);
+	ut_list_add(test, list, vt_buf(test, 8), 8);
 	pieces->fail_at = 1;
 
 	KUNIT_EXPECT_EQ(test, walk(list, pieces), -EIO);
@@ -207,7 +207,7 @@ static void the_walk_ends_when_the_callback_fails(struct kunit *test)
 /* Nothing of that is memory, by any of the calls that decide it */
 static void expect_refused(struct kunit *test, void *buf, size_t len)
 {
-	struct pieces *pieces = ut_kmalloc(test, sizeof(*pieces));
+	struct pieces *pieces = vt_buf(test, sizeof(*pieces));
 	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
 
 	ut_list_add(test, list, buf, len);
@@ -231,18 +231,18 @@ static void no_address_is_refused(struct kunit *test)
 
 static void a_buffer_over_the_end_of_addresses_is_refused(struct kunit *test)
 {
-	expect_refused(test, ut_kmalloc(test, 8), SIZE_MAX);
+	expect_refused(test, vt_buf(test, 8), SIZE_MAX);
 }
 
 static void an_address_of_no_memory_is_refused(struct kunit *test)
 {
 	/* Physical memory ends before so much */
-	expect_refused(test, ut_kmalloc(test, 8), SIZE_MAX >> 2);
+	expect_refused(test, vt_buf(test, 8), SIZE_MAX >> 2);
 }
 
 static void pages_behind_vmalloc_are_refused(struct kunit *test)
 {
-	struct pieces *pieces = ut_kmalloc(test, sizeof(*pieces));
+	struct pieces *pieces = vt_buf(test, sizeof(*pieces));
 	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
 	void *buf = ut_vmalloc(test, PAGE_SIZE);
 
@@ -255,7 +255,7 @@ static void pages_behind_vmalloc_are_refused(struct kunit *test)
 
 static void the_end_of_the_linear_map_is_found_by_comparison(struct kunit *test)
 {
-	size_t len = high_memory - ut_kmalloc(test, 8);
+	size_t len = high_memory - vt_buf(test, 8);
 
 	/* What is in between may have holes, which only a debug check sees */
 	if (!IS_ENABLED(CONFIG_DEBUG_VM))
@@ -267,7 +267,7 @@ static void the_end_of_the_linear_map_is_found_by_comparison(struct kunit *test)
 
 static void an_element_without_a_page_is_refused(struct kunit *test)
 {
-	struct pieces *pieces = ut_kmalloc(test, sizeof(*pieces));
+	struct pieces *pieces = vt_buf(test, sizeof(*pieces));
 	struct ut_list *list = ut_list(test, FI_BUF_BVEC);
 
 	ut_list_add(test, list, ut_pages(test, 0), 8);
@@ -280,7 +280,7 @@ static void an_element_without_a_page_is_refused(struct kunit *test)
 
 static void plain_memory_is_one_piece(struct kunit *test)
 {
-	void *buf = ut_kmalloc(test, 2 * PAGE_SIZE);
+	void *buf = vt_buf(test, 2 * PAGE_SIZE);
 
 	KUNIT_EXPECT_TRUE(test, kofi_is_plain_memory(buf, 2 * PAGE_SIZE));
 	KUNIT_EXPECT_TRUE(test, kofi_is_ram(buf, 2 * PAGE_SIZE));
@@ -295,7 +295,7 @@ static void plain_memory_is_one_piece(struct kunit *test)
 static void a_list_is_counted_up_to_a_limit(struct kunit *test)
 {
 	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
-	void *buf = ut_kmalloc(test, 8);
+	void *buf = vt_buf(test, 8);
 
 	ut_list_add(test, list, buf, 8);
 	ut_list_add(test, list, buf, 8);
@@ -321,7 +321,7 @@ static void each_element_counts_in_whole_pages(struct kunit *test)
 static void lengths_do_not_overflow(struct kunit *test)
 {
 	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
-	void *buf = ut_kmalloc(test, 8);
+	void *buf = vt_buf(test, 8);
 
 	ut_list_add(test, list, buf, 16);
 	ut_list_add(test, list, buf, SIZE_MAX - 8);
@@ -371,11 +371,11 @@ static void a_walk_can_stop_anywhere(struct kunit *test)
 static void a_list_is_gathered_in_order(struct kunit *test)
 {
 	void *buf = ut_pages(test, PAGES_ORDER);
-	u8 *to = ut_kmalloc(test, PAGES_LEN);
+	u8 *to = vt_buf(test, PAGES_LEN);
 	struct ut_list *list = ut_list(test, ut_type(test));
 	ssize_t len;
 
-	ut_fill(buf, PAGES_LEN, 3);
+	vt_fill(buf, PAGES_LEN, 3);
 	ut_list_add(test, list, buf, 5);
 	ut_list_add(test, list, buf, 0);
 	ut_list_add(test, list, buf + 5, 2 * PAGE_SIZE);
@@ -386,20 +386,20 @@ static void a_list_is_gathered_in_order(struct kunit *test)
 
 	kofi_list_gather(to, ut_type(test), list->kvec, list->count, len);
 
-	KUNIT_EXPECT_TRUE(test, ut_filled(to, len, 3));
+	KUNIT_EXPECT_TRUE(test, vt_filled(to, len, 3));
 	KUNIT_EXPECT_EQ(test, to[len], 0xa5);
 }
 
 static void the_stack_can_be_gathered(struct kunit *test)
 {
-	u8 from[8], *to = ut_kmalloc(test, sizeof(from));
+	u8 from[8], *to = vt_buf(test, sizeof(from));
 	struct kvec kvec = { from, sizeof(from) };
 
-	ut_fill(from, sizeof(from), 9);
+	vt_fill(from, sizeof(from), 9);
 
 	kofi_list_gather(to, FI_BUF_KVEC, &kvec, 1, sizeof(from));
 
-	KUNIT_EXPECT_TRUE(test, ut_filled(to, sizeof(from), 9));
+	KUNIT_EXPECT_TRUE(test, vt_filled(to, sizeof(from), 9));
 }
 
 KUNIT_ARRAY_PARAM_DESC(ut_type, ut_types, name);

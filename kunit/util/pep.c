@@ -128,7 +128,7 @@ static void close_pep(void *data)
 /* Of 127.0.0.1:@port; 0: it has no address yet */
 static struct pep_test *new_pep(struct kunit *test, int port)
 {
-	struct pep_test *pt = ut_kmalloc(test, sizeof(*pt));
+	struct pep_test *pt = vt_buf(test, sizeof(*pt));
 	struct sockaddr_in sin = {
 		.sin_family		= AF_INET,
 		.sin_port		= htons(port),
@@ -200,7 +200,7 @@ static int next_event(struct pep_test *pt)
 
 static struct pep_req *new_req(struct kunit *test, struct pep_test *pt)
 {
-	struct pep_req *req = ut_kmalloc(test, sizeof(*req));
+	struct pep_req *req = vt_buf(test, sizeof(*req));
 
 	memset(req, 0, sizeof(*req));
 	KUNIT_ASSERT_EQ(test, kofi_connreq_add(&pep_reqs, &req->req, GFP_KERNEL), 0);
@@ -305,7 +305,7 @@ static void an_open_fails_when_the_address_is_taken(struct kunit *test)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET };
 	struct fi_info info = { .src_addr = &sin, .src_addrlen = sizeof(sin) };
-	struct pep_test *pt = ut_kmalloc(test, sizeof(*pt));
+	struct pep_test *pt = vt_buf(test, sizeof(*pt));
 
 	memset(pt, 0, sizeof(*pt));
 	pt->claim_ret = -EADDRINUSE;

@@ -323,20 +323,20 @@ static void a_save_without_commit_writes_nothing_back(struct kunit *test)
 /* One that finds the record empty answers for the same bytes */
 static void a_save_waits_for_the_one_before(struct kunit *test)
 {
-	struct ut_thread *first, *second;
+	struct vt_async *first, *second;
 
 	begin(test);
 	write_ends(test, 0, 10, 0);
 	pt.hold = true;
-	first = ut_start(test, save, NULL);
+	first = vt_async_start(test, save, NULL);
 	wait_for_completion(&pt.entered);
 	pt.hold = false;
-	second = ut_start(test, save, NULL);
+	second = vt_async_start(test, save, NULL);
 	/* It has emptied the record, or would have by then */
 	KUNIT_EXPECT_FALSE(test, wait_for_completion_timeout(&second->done, msecs_to_jiffies(50)));
 	complete(&pt.leave);
-	KUNIT_EXPECT_EQ(test, ut_join(test, first), 0);
-	KUNIT_EXPECT_EQ(test, ut_join(test, second), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, first), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, second), 0);
 	KUNIT_EXPECT_EQ(test, pt.count, 1);
 }
 

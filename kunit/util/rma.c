@@ -46,7 +46,7 @@ static struct rma_test *new_test(struct kunit *test)
 {
 	static const enum fi_buf_type types[] = { FI_BUF_KVEC, FI_BUF_BVEC,
 						  FI_BUF_SGL };
-	struct rma_test *rt = ut_kmalloc(test, sizeof(*rt));
+	struct rma_test *rt = vt_buf(test, sizeof(*rt));
 	struct ut_list *list;
 	int i;
 
@@ -61,7 +61,7 @@ static struct rma_test *new_test(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ut_mr_reg(rt->ud, list, BOTH, i + 1, 0, &rt->mr[i]), 0);
 	}
 	rt->mem = ut_pages(test, 2);
-	rt->local = ut_kmalloc(test, KOFI_IOV_SIZE(2));
+	rt->local = vt_buf(test, KOFI_IOV_SIZE(2));
 	list = ut_list(test, FI_BUF_BVEC);
 	ut_list_add(test, list, rt->mem, 77);
 	ut_list_add(test, list, rt->mem + 77, 3 * PAGE_SIZE);
@@ -116,7 +116,7 @@ static void a_write_fills_its_ranges_in_order(struct kunit *test)
 	struct rma_test *rt = new_test(test);
 	struct kofi_rma rma;
 
-	ut_fill(rt->mem, RANGES_LEN, 1);
+	vt_fill(rt->mem, RANGES_LEN, 1);
 	KUNIT_ASSERT_EQ(test, get(rt, &rma, ranges, 4, FI_REMOTE_WRITE), 0);
 	KUNIT_EXPECT_EQ(test, rma.len, RANGES_LEN);
 
@@ -144,7 +144,7 @@ static void a_read_takes_its_ranges_in_order(struct kunit *test)
 	int i;
 
 	for (i = 0; i < NR_REGIONS; i++)
-		ut_fill(rt->buf[i], REGION, i);
+		vt_fill(rt->buf[i], REGION, i);
 	KUNIT_ASSERT_EQ(test, get(rt, &rma, ranges, 4, FI_REMOTE_READ), 0);
 	rt->mem[RANGES_LEN] = GUARD;
 	kofi_iov_iter(rt->local, ITER_DEST, 0, SIZE_MAX, &to);
@@ -307,7 +307,7 @@ static void a_region_can_be_closed_between_two_pieces(struct kunit *test)
 	struct iov_iter from;
 	int i;
 
-	ut_fill(rt->mem, RANGES_LEN, 1);
+	vt_fill(rt->mem, RANGES_LEN, 1);
 	kofi_iov_iter(rt->local, ITER_SOURCE, 0, RANGES_LEN, &from);
 	KUNIT_ASSERT_EQ(test, get(rt, &rma, ranges, 4, FI_REMOTE_WRITE), 0);
 	KUNIT_EXPECT_EQ(test, kofi_rma_write(&rma, 0, &from, 1077), 1077);
@@ -343,18 +343,18 @@ static void the_close_waits_for_the_piece_in_hand(struct kunit *test)
 {
 	struct rma_test *rt = new_test(test);
 	struct kofi_mr *mr = rt->mr[0];
-	struct ut_thread *thread;
+	struct vt_async *thread;
 	struct kofi_rma rma;
 	int idx;
 
 	KUNIT_ASSERT_EQ(test, get(rt, &rma, ranges, 1, FI_REMOTE_WRITE), 0);
 	idx = kofi_rma_enter(&rma);
 	rt->mr[0] = NULL;
-	thread = ut_start(test, close_region, mr);
-	KUNIT_EXPECT_TRUE(test, ut_until(READ_ONCE(mr->mr.key) == FI_KEY_NOTAVAIL));
+	thread = vt_async_start(test, close_region, mr);
+	KUNIT_EXPECT_TRUE(test, vt_until(READ_ONCE(mr->mr.key) == FI_KEY_NOTAVAIL));
 	KUNIT_EXPECT_FALSE(test, completion_done(&thread->done));
 	kofi_rma_leave(&rma, idx);
-	KUNIT_EXPECT_EQ(test, ut_join(test, thread), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, thread), 0);
 	kofi_rma_done(&rma, EACCES);
 }
 
@@ -377,10 +377,10 @@ static void count_recall(struct kofi_rma_loan *loan)
 
 static void the_close_wants_back_what_is_lent(struct kunit *test)
 {
-	struct loan *loan = ut_kmalloc(test, sizeof(*loan));
+	struct loan *loan = vt_buf(test, sizeof(*loan));
 	struct rma_test *rt = new_test(test);
 	struct kofi_mr *mr = rt->mr[1];
-	struct ut_thread *thread;
+	struct vt_async *thread;
 
 	loan->recalls = 0;
 	loan->loan.recall = count_recall;
@@ -388,12 +388,12 @@ static void the_close_wants_back_what_is_lent(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, kofi_rma_lend(&loan->rma, &loan->loan));
 	KUNIT_EXPECT_FALSE(test, kofi_rma_is_recalled(&loan->rma));
 	rt->mr[1] = NULL;
-	thread = ut_start(test, close_region, mr);
-	KUNIT_EXPECT_TRUE(test, ut_until(READ_ONCE(loan->recalls)));
+	thread = vt_async_start(test, close_region, mr);
+	KUNIT_EXPECT_TRUE(test, vt_until(READ_ONCE(loan->recalls)));
 	KUNIT_EXPECT_FALSE(test, completion_done(&thread->done));
 	KUNIT_EXPECT_TRUE(test, kofi_rma_is_recalled(&loan->rma));
 	kofi_rma_return(&loan->rma, &loan->loan);
-	KUNIT_EXPECT_EQ(test, ut_join(test, thread), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, thread), 0);
 	/* Two of the ranges are in that region */
 	KUNIT_EXPECT_EQ(test, loan->recalls, 2);
 	KUNIT_EXPECT_FALSE(test, kofi_rma_lend(&loan->rma, &loan->loan));
@@ -403,7 +403,7 @@ static void the_close_wants_back_what_is_lent(struct kunit *test)
 
 static void a_loan_that_is_returned_is_not_wanted_back(struct kunit *test)
 {
-	struct loan *loan = ut_kmalloc(test, sizeof(*loan));
+	struct loan *loan = vt_buf(test, sizeof(*loan));
 	struct rma_test *rt = new_test(test);
 
 	loan->recalls = 0;
@@ -422,7 +422,7 @@ static struct kofi_cntr *new_cntrs(struct kunit *test, struct rma_test *rt,
 				   enum fi_cntr_events events)
 {
 	struct fi_cntr_attr attr = { .events = events };
-	struct kofi_cntr *cntr = ut_kmalloc(test, NR_REGIONS * sizeof(*cntr));
+	struct kofi_cntr *cntr = vt_buf(test, NR_REGIONS * sizeof(*cntr));
 	struct fid *fid;
 	int i;
 

@@ -130,10 +130,9 @@ struct bed {
 
 static struct bed *bed_open(struct kunit *test)
 {
-	struct bed *bed = kunit_kzalloc(test, sizeof(*bed), GFP_KERNEL);
+	struct bed *bed = vt_buf(test, sizeof(*bed));
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, bed);
 	kofi_sources_init(&bed->sources);
 	kofi_quota_init(&bed->quota, &limits);
 	for (i = 0; i < ARRAY_SIZE(bed->source); i++)

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the suites of kofi_util_test.ko share: memory of each kind, lists of it, and
- * bytes that are known in advance.
+ * What the suites of kofi_util_test.ko share: memory of each kind, and lists of it.
  */
 #ifndef _KUNIT_UTIL_TEST_H
 #define _KUNIT_UTIL_TEST_H
 
 #include <linux/bvec.h>
-#include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
@@ -15,9 +13,11 @@
 #include <linux/uio.h>
 #include <kunit/test.h>
 #include <rdma/fi_domain.h>
+#include "../lib/async.h"
+#include "../lib/client.h"
+#include "../lib/patience.h"
 
 #define UT_MAX_ELEMS	8
-#define UT_PATIENCE_MS	30000
 
 /**
  * struct ut_list - A list of local buffers
@@ -63,52 +63,11 @@ static inline enum fi_buf_type ut_type(const struct kunit *test)
 }
 
 /* Memory that is freed after the case */
-void *ut_kmalloc(struct kunit *test, size_t len);
 void *ut_vmalloc(struct kunit *test, size_t len);
 void *ut_pages(struct kunit *test, unsigned int order);
 
 /* An empty list; memory that is added to one of pages is no vmalloc */
 struct ut_list *ut_list(struct kunit *test, enum fi_buf_type type);
 void ut_list_add(struct kunit *test, struct ut_list *list, void *buf, size_t len);
-
-/**
- * struct ut_thread - A call made by another thread
- * @fn: the call
- * @arg: its argument
- * @ret: what it returned
- * @done: it has returned
- * @task: the thread
- */
-struct ut_thread {
-	int			(*fn)(void *arg);
-	void			*arg;
-	int			ret;
-	struct completion	done;
-	struct task_struct	*task;
-};
-
-/*
- * Between the two a case must not abort: KUNIT_EXPECT_* only.  The join fails the
- * case, and returns -ETIMEDOUT, if the call does not return.
- */
-struct ut_thread *ut_start(struct kunit *test, int (*fn)(void *arg), void *arg);
-int ut_join(struct kunit *test, struct ut_thread *thread);
-
-/*
- * Waits until a condition of another thread's is true, which makes no event;
- * false: it does not become true.
- */
-#define ut_until(cond)							\
-({									\
-	int __left = UT_PATIENCE_MS;					\
-									\
-	while (!(cond) && --__left)					\
-		usleep_range(1000, 2000);				\
-	__left > 0;							\
-})
-
-/* Bytes that follow from @seed, and their check */
-void ut_fill(void *buf, size_t len, u8 seed);
-bool ut_filled(const void *buf, size_t len, u8 seed);
 
 #endif /* _KUNIT_UTIL_TEST_H */

@@ -55,7 +55,7 @@ static const struct fi_ops_xfer xfer_ops = {
 
 static struct xfer_test *new_test(struct kunit *test, u64 caps)
 {
-	struct xfer_test *xt = ut_kmalloc(test, sizeof(*xt));
+	struct xfer_test *xt = vt_buf(test, sizeof(*xt));
 
 	memset(xt, 0, sizeof(*xt));
 	xt->ep.limits = &limits;

@@ -361,22 +361,22 @@ static int look_up_all_the_time(void *data)
 static void readers_see_whole_addresses(struct kunit *test)
 {
 	struct race race = { .at = ut_av(test) };
-	struct ut_thread *reader[NR_READERS];
+	struct vt_async *reader[NR_READERS];
 	int i, found;
 
 	for (i = 0; i < NR_READERS; i++)
-		reader[i] = ut_start(test, look_up_all_the_time, &race);
+		reader[i] = vt_async_start(test, look_up_all_the_time, &race);
 	for (i = 0; i < NR_ROUNDS; i++) {
 		found = atomic_read(&race.found);
 		KUNIT_EXPECT_EQ(test, ut_av_insert_nth(test, race.at, i + 1), 0);
 		/* Most rounds are fast; now and then a reader has to come by */
 		if (!(i % 100))
-			KUNIT_EXPECT_TRUE(test, ut_until(atomic_read(&race.found) != found));
+			KUNIT_EXPECT_TRUE(test, vt_until(atomic_read(&race.found) != found));
 		KUNIT_EXPECT_EQ(test, ut_av_remove(race.at, 0), 0);
 	}
 	WRITE_ONCE(race.done, true);
 	for (i = 0; i < NR_READERS; i++)
-		ut_join(test, reader[i]);
+		vt_async_join(test, reader[i]);
 
 	KUNIT_EXPECT_FALSE(test, race.bad);
 }

@@ -23,7 +23,7 @@ static void destroy(void *av)
 
 struct ut_av *ut_av_open(struct kunit *test, struct fi_av_attr attr, u32 addr_format)
 {
-	struct ut_av *at = ut_kmalloc(test, sizeof(*at));
+	struct ut_av *at = vt_buf(test, sizeof(*at));
 
 	KUNIT_ASSERT_EQ(test, kofi_av_init(&at->av, &attr, addr_format, removed, at), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, destroy, &at->av), 0);

@@ -109,11 +109,10 @@ static void call_again(struct kofi_cq_call *call)
 /* Else a client that is refused in its ready callback would keep the queue from its completions */
 static void calls_and_completions_take_turns(struct kunit *test)
 {
-	struct again *again = kunit_kzalloc(test, sizeof(*again), GFP_KERNEL);
+	struct again *again = vt_buf(test, sizeof(*again));
 	const int ops = 8;
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, again);
 	again->uc = ut_cq_open_done(test, FI_COMP_DIRECT);
 	again->left = ops - 1;
 	again->call.fn = call_again;

@@ -50,10 +50,9 @@ KUNIT_DEFINE_ACTION_WRAPPER(fini_cq, kofi_cq_fini, struct kofi_cq *);
 static struct cq_test *open_cq(struct kunit *test, enum fi_cq_format format)
 {
 	struct fi_cq_attr attr = { .format = format };
-	struct cq_test *ct = kunit_kzalloc(test, sizeof(*ct), GFP_KERNEL);
+	struct cq_test *ct = vt_buf(test, sizeof(*ct));
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, ct);
 	spin_lock_init(&ct->lock);
 	the_case = ct;
 	KUNIT_ASSERT_EQ(test, kofi_cq_init(&ct->cq, &attr, NR_COMPS, &test_ops, ct), 0);

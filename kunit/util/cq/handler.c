@@ -95,7 +95,7 @@ static void handler_sees_every_completion(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, other), 0);
 
 	/* A run ends after some of them, and queues the next one */
-	KUNIT_EXPECT_TRUE(test, ut_until(atomic_read(&uc->seen) == UT_CQ_OPS));
+	KUNIT_EXPECT_TRUE(test, vt_until(atomic_read(&uc->seen) == UT_CQ_OPS));
 	flush_work(&uc->cq.work);
 	KUNIT_EXPECT_EQ(test, atomic_read(&uc->seen), UT_CQ_OPS);
 	KUNIT_EXPECT_EQ(test, atomic_read(&uc->overlaps), 0);

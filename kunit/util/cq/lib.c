@@ -141,10 +141,9 @@ KUNIT_DEFINE_ACTION_WRAPPER(fini_cq, kofi_cq_fini, struct kofi_cq *);
 static struct ut_cq *open(struct kunit *test, const struct fi_cq_attr *attr,
 			  const struct kofi_cq_ops *ops)
 {
-	struct ut_cq *uc = kunit_kzalloc(test, sizeof(*uc), GFP_KERNEL);
+	struct ut_cq *uc = vt_buf(test, sizeof(*uc));
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, uc);
 	for (i = 0; i < UT_CQ_OPS; i++) {
 		uc->ops[i].done.done = op_done;
 		uc->ops[i].uc = uc;

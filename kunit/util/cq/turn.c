@@ -133,11 +133,10 @@ KUNIT_DEFINE_ACTION_WRAPPER(fini_cq, kofi_cq_fini, struct kofi_cq *);
 
 static struct turn_test *turn_open(struct kunit *test)
 {
-	struct turn_test *tt = kunit_kzalloc(test, sizeof(*tt), GFP_KERNEL);
+	struct turn_test *tt = vt_buf(test, sizeof(*tt));
 	struct fi_cq_attr attr = { .wait_obj = FI_WAIT_DONE, .comp_ctx = FI_COMP_WORKQUEUE };
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, tt);
 	for (i = 0; i < NR_OPS; i++) {
 		tt->ops[i].done.done = turn_done;
 		tt->ops[i].tt = tt;

@@ -38,10 +38,9 @@ KUNIT_DEFINE_ACTION_WRAPPER(fini_cq, kofi_cq_fini, struct kofi_cq *);
 static struct wait_test *open_cq(struct kunit *test, enum fi_cq_wait_cond cond)
 {
 	struct fi_cq_attr attr = { .wait_obj = FI_WAIT_UNSPEC, .wait_cond = cond };
-	struct wait_test *wt = kunit_kzalloc(test, sizeof(*wt), GFP_KERNEL);
+	struct wait_test *wt = vt_buf(test, sizeof(*wt));
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, wt);
 	init_completion(&wt->ready);
 	wt->timeout = -1;
 	for (i = 0; i < NR_COMPS; i++)
@@ -90,8 +89,7 @@ static void queue_without_a_wait_object_is_not_slept_on(struct kunit *test)
 	struct kofi_cq *cq;
 	int i;
 
-	cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, cq);
+	cq = vt_buf(test, sizeof(*cq));
 	for (i = 0; i < ARRAY_SIZE(sleepless); i++) {
 		KUNIT_ASSERT_EQ(test, kofi_cq_init(cq, &sleepless[i], 1, &test_ops, NULL), 0);
 		KUNIT_EXPECT_EQ(test, fi_cq_sread(&cq->cq, &entry, 1, NULL, -1), -EINVAL);

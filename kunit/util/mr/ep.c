@@ -45,7 +45,7 @@ static int bind(struct mr_ep *me, u64 flags)
 /* A region with a page of memory that may have LIMIT pages */
 static struct mr_ep *new_region(struct kunit *test, int mr_mode)
 {
-	struct mr_ep *me = ut_kmalloc(test, sizeof(*me));
+	struct mr_ep *me = vt_buf(test, sizeof(*me));
 	struct fi_mr_attr attr = {
 		.iov_count	= 1,
 		.access		= BOTH,
@@ -413,7 +413,7 @@ static void a_refresh_gives_memory_and_rights(struct kunit *test)
 	size_t offset;
 	u8 to[20];
 
-	ut_fill(me->buf, 2 * PAGE_SIZE, 7);
+	vt_fill(me->buf, 2 * PAGE_SIZE, 7);
 	ut_list_add(test, list, me->buf, 10);
 	ut_list_add(test, list, me->buf + 10, PAGE_SIZE);
 	KUNIT_ASSERT_EQ(test, refresh(me, list, FI_REMOTE_READ), 0);
@@ -424,7 +424,7 @@ static void a_refresh_gives_memory_and_rights(struct kunit *test)
 					      PAGE_SIZE + 10, FI_REMOTE_READ, &offset), me->mr);
 	kofi_mr_iter(me->mr, ITER_SOURCE, offset, 20, &iter);
 	KUNIT_EXPECT_EQ(test, _copy_from_iter(to, 20, &iter), 20);
-	KUNIT_EXPECT_TRUE(test, ut_filled(to, 20, 7));
+	KUNIT_EXPECT_TRUE(test, vt_filled(to, 20, 7));
 	kofi_mr_put(me->mr);
 }
 
@@ -518,7 +518,7 @@ static void a_region_without_bytes_is_refused(struct kunit *test)
 static void a_region_without_room_is_refused(struct kunit *test)
 {
 	struct ut_domain *ud = ut_domain(test, 0);
-	void *buf = ut_kmalloc(test, 8);
+	void *buf = vt_buf(test, 8);
 	struct kvec kvec = { buf, 8 };
 	struct fi_mr_attr attr = {
 		.mr_iov		= &kvec,
@@ -566,9 +566,9 @@ static int close_region(void *data)
 	return mr->mr.fid.ops->close(&mr->mr.fid);
 }
 
-static bool closer_waits(const struct ut_thread *thread)
+static bool closer_waits(const struct vt_async *thread)
 {
-	return ut_until(READ_ONCE(thread->task->__state) &
+	return vt_until(READ_ONCE(thread->task->__state) &
 			TASK_UNINTERRUPTIBLE) &&
 	       !completion_done((struct completion *)&thread->done);
 }
@@ -578,15 +578,15 @@ static void the_close_reports_no_end(struct kunit *test)
 	struct mr_ep *me = enabled_region(test);
 	struct kofi_mr *mr = me->mr;
 	u64 key = mr->mr.key;
-	struct ut_thread *thread;
+	struct vt_async *thread;
 
 	begin_access(test, me);
-	thread = ut_start(test, close_region, me);
+	thread = vt_async_start(test, close_region, me);
 	KUNIT_EXPECT_TRUE(test, closer_waits(thread));
 	KUNIT_EXPECT_EQ(test, ut_access(me->ud, &me->ep, key, 0, 1, BOTH), -EACCES);
 	kofi_mr_put(mr);
 
-	KUNIT_EXPECT_EQ(test, ut_join(test, thread), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, thread), 0);
 	KUNIT_EXPECT_EQ(test, me->ud->ends, 0);
 }
 
@@ -594,15 +594,15 @@ static void the_close_waits_for_a_disable(struct kunit *test)
 {
 	struct mr_ep *me = enabled_region(test);
 	struct kofi_mr *mr = me->mr;
-	struct ut_thread *thread;
+	struct vt_async *thread;
 
 	begin_access(test, me);
 	KUNIT_ASSERT_EQ(test, fi_mr_disable(&mr->mr, 0, CONTEXT), 0);
-	thread = ut_start(test, close_region, me);
+	thread = vt_async_start(test, close_region, me);
 	KUNIT_EXPECT_TRUE(test, closer_waits(thread));
 	kofi_mr_put(mr);
 
-	KUNIT_EXPECT_EQ(test, ut_join(test, thread), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, thread), 0);
 	KUNIT_EXPECT_EQ(test, me->ud->ends, 1);
 	KUNIT_EXPECT_PTR_EQ(test, me->ud->context, CONTEXT);
 }
@@ -617,34 +617,34 @@ static int disable_region(void *data)
 static void the_close_waits_for_the_report(struct kunit *test)
 {
 	struct mr_ep *me = enabled_region(test);
-	struct ut_thread *disabler, *closer;
+	struct vt_async *disabler, *closer;
 
 	me->ud->hold = true;
-	disabler = ut_start(test, disable_region, me);
+	disabler = vt_async_start(test, disable_region, me);
 	wait_for_completion(&me->ud->entered);
-	closer = ut_start(test, close_region, me);
+	closer = vt_async_start(test, close_region, me);
 	KUNIT_EXPECT_TRUE(test, closer_waits(closer));
 	complete(&me->ud->leave);
 
-	KUNIT_EXPECT_EQ(test, ut_join(test, closer), 0);
-	KUNIT_EXPECT_EQ(test, ut_join(test, disabler), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, closer), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, disabler), 0);
 }
 
 static void a_region_may_be_used_again_from_the_report(struct kunit *test)
 {
 	struct mr_ep *me = enabled_region(test);
-	struct ut_thread *disabler;
+	struct vt_async *disabler;
 	u64 key;
 
 	me->ud->hold = true;
-	disabler = ut_start(test, disable_region, me);
+	disabler = vt_async_start(test, disable_region, me);
 	wait_for_completion(&me->ud->entered);
 	KUNIT_EXPECT_EQ(test, refresh_page(test, me), 0);
 	KUNIT_EXPECT_EQ(test, fi_mr_enable(&me->mr->mr), 0);
 	key = me->mr->mr.key;
 	me->ud->hold = false;
 	complete(&me->ud->leave);
-	KUNIT_EXPECT_EQ(test, ut_join(test, disabler), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, disabler), 0);
 
 	KUNIT_EXPECT_EQ(test, me->mr->mr.key, key);
 	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, key), 0);

@@ -66,7 +66,7 @@ static void ut_domain_destroy(void *data)
 
 struct ut_domain *ut_domain(struct kunit *test, int mr_mode)
 {
-	struct ut_domain *ud = ut_kmalloc(test, sizeof(*ud));
+	struct ut_domain *ud = vt_buf(test, sizeof(*ud));
 
 	init_completion(&ud->entered);
 	init_completion(&ud->leave);

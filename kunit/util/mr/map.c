@@ -62,15 +62,15 @@ static int fetch(struct ut_domain *ud, u64 key, u64 addr, void *to, size_t len)
 static void a_byte_is_named_by_its_offset(struct kunit *test)
 {
 	struct ut_domain *ud = ut_domain(test, 0);
-	u8 *buf = ut_pages(test, 2), *to = ut_kmalloc(test, LEN);
+	u8 *buf = ut_pages(test, 2), *to = vt_buf(test, LEN);
 	struct kofi_mr *mr;
 
-	ut_fill(buf, LEN, 1);
+	vt_fill(buf, LEN, 1);
 	KUNIT_ASSERT_EQ(test, ut_mr_reg(ud, three(test, ut_type(test), buf), BOTH, KEY, 0, &mr), 0);
 
 	KUNIT_EXPECT_EQ(test, mr->mr.key, KEY);
 	KUNIT_EXPECT_EQ(test, fetch(ud, KEY, 0, to, LEN), 0);
-	KUNIT_EXPECT_TRUE(test, ut_filled(to, LEN, 1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(to, LEN, 1));
 	KUNIT_EXPECT_EQ(test, fetch(ud, KEY, 4999, to, 100), 0);
 	KUNIT_EXPECT_MEMEQ(test, to, buf + 4999, 100);
 	KUNIT_EXPECT_EQ(test, ut_access(ud, &peer, KEY, (uintptr_t)buf, 1,
@@ -81,15 +81,15 @@ static void a_byte_is_named_by_its_offset(struct kunit *test)
 static void a_byte_is_named_by_its_kernel_address(struct kunit *test)
 {
 	struct ut_domain *ud = ut_domain(test, FI_MR_VIRT_ADDR);
-	u8 *buf = ut_pages(test, 2), *to = ut_kmalloc(test, LEN);
+	u8 *buf = ut_pages(test, 2), *to = vt_buf(test, LEN);
 	u64 first = (uintptr_t)buf;
 	struct kofi_mr *mr;
 
-	ut_fill(buf, LEN, 2);
+	vt_fill(buf, LEN, 2);
 	KUNIT_ASSERT_EQ(test, ut_mr_reg(ud, three(test, ut_type(test), buf), BOTH, KEY, 0, &mr), 0);
 
 	KUNIT_EXPECT_EQ(test, fetch(ud, KEY, first, to, LEN), 0);
-	KUNIT_EXPECT_TRUE(test, ut_filled(to, LEN, 2));
+	KUNIT_EXPECT_TRUE(test, vt_filled(to, LEN, 2));
 	KUNIT_EXPECT_EQ(test, fetch(ud, KEY, first + 4999, to, 100), 0);
 	KUNIT_EXPECT_MEMEQ(test, to, buf + 4999, 100);
 	KUNIT_EXPECT_EQ(test, ut_access(ud, &peer, KEY, 0, 1, FI_REMOTE_READ), -EACCES);
@@ -131,7 +131,7 @@ static void bounds_are_exact(struct kunit *test)
 {
 	struct ut_domain *ud = ut_domain(test, 0);
 	const struct bounds *access = test->param_value;
-	struct kofi_mr *mr = ut_mr(test, ud, ut_kmalloc(test, 100), 100, BOTH, KEY);
+	struct kofi_mr *mr = ut_mr(test, ud, vt_buf(test, 100), 100, BOTH, KEY);
 
 	KUNIT_EXPECT_EQ(test, ut_access(ud, &peer, KEY, access->addr,
 					access->len, BOTH), access->ret);
@@ -165,7 +165,7 @@ static void rights_are_as_they_were_given(struct kunit *test)
 	static const u64 rights[] = { FI_REMOTE_READ, FI_REMOTE_WRITE, BOTH,
 				      FI_REMOTE_READ | FI_WRITE | FI_RECV };
 	struct ut_domain *ud = ut_domain(test, 0);
-	void *buf = ut_kmalloc(test, 8);
+	void *buf = vt_buf(test, 8);
 	struct kofi_mr *mr;
 	u64 want;
 	int i, k;
@@ -188,7 +188,7 @@ static void a_requested_key_is_had_once(struct kunit *test)
 	struct ut_domain *ud = ut_domain(test, 0);
 	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
 	struct kofi_mr *mr, *other;
-	void *buf = ut_kmalloc(test, 8);
+	void *buf = vt_buf(test, 8);
 
 	ut_list_add(test, list, buf, 8);
 	mr = ut_mr(test, ud, buf, 8, BOTH, KEY);
@@ -209,7 +209,7 @@ static void the_key_that_says_there_is_none_cannot_be_had(struct kunit *test)
 	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
 	struct kofi_mr *mr;
 
-	ut_list_add(test, list, ut_kmalloc(test, 8), 8);
+	ut_list_add(test, list, vt_buf(test, 8), 8);
 
 	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, FI_KEY_NOTAVAIL, 0, &mr), -FI_EKEYREJECTED);
 }
@@ -217,7 +217,7 @@ static void the_key_that_says_there_is_none_cannot_be_had(struct kunit *test)
 static void the_map_chooses_keys_of_its_own(struct kunit *test)
 {
 	struct ut_domain *ud = ut_domain(test, FI_MR_PROV_KEY);
-	void *buf = ut_kmalloc(test, 8);
+	void *buf = vt_buf(test, 8);
 	struct kofi_mr *a = ut_mr(test, ud, buf, 8, BOTH, KEY);
 	struct kofi_mr *b = ut_mr(test, ud, buf, 8, BOTH, KEY);
 
@@ -233,8 +233,8 @@ static void the_map_chooses_keys_of_its_own(struct kunit *test)
 static void a_key_that_is_over_reaches_no_new_region(struct kunit *test)
 {
 	struct ut_domain *ud = ut_domain(test, FI_MR_PROV_KEY);
-	void *buf = ut_kmalloc(test, 8);
-	u64 *old = ut_kmalloc(test, NR_REUSED * sizeof(*old));
+	void *buf = vt_buf(test, 8);
+	u64 *old = vt_buf(test, NR_REUSED * sizeof(*old));
 	struct kofi_mr *mr;
 	int i, k;
 
@@ -253,7 +253,7 @@ static void a_key_that_is_over_reaches_no_new_region(struct kunit *test)
 static void places_of_regions_are_used_in_turn(struct kunit *test)
 {
 	struct ut_domain *ud = ut_domain(test, FI_MR_PROV_KEY);
-	void *buf = ut_kmalloc(test, 8);
+	void *buf = vt_buf(test, 8);
 	struct kofi_mr *mr = ut_mr(test, ud, buf, 8, BOTH, 0);
 	u32 index = mr->index;
 
@@ -269,7 +269,7 @@ static void more_regions_than_there_are_places_are_refused(struct kunit *test)
 	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
 	struct kofi_mr *a, *b, *c;
 
-	ut_list_add(test, list, ut_kmalloc(test, 8), 8);
+	ut_list_add(test, list, vt_buf(test, 8), 8);
 	ud->dom.map.max = 2;
 	KUNIT_ASSERT_EQ(test, ut_mr_reg(ud, list, BOTH, 0, 0, &a), 0);
 	KUNIT_ASSERT_EQ(test, ut_mr_reg(ud, list, BOTH, 0, 0, &b), 0);
@@ -318,7 +318,7 @@ static void a_place_without_memory_leaves_nothing_behind(struct kunit *test)
 	struct ut_domain *ud = ut_domain(test, FI_MR_PROV_KEY);
 	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
 	struct kofi_mr *mrs[XA_CHUNK_SIZE], *mr;
-	void *buf = ut_kmalloc(test, 8);
+	void *buf = vt_buf(test, 8);
 	int i, ret;
 
 	ut_list_add(test, list, buf, 8);
@@ -338,7 +338,7 @@ static void a_place_without_memory_leaves_nothing_behind(struct kunit *test)
 static void a_region_that_no_peer_may_reach_has_no_key(struct kunit *test)
 {
 	struct ut_domain *ud = ut_domain(test, 0);
-	void *buf = ut_kmalloc(test, 8);
+	void *buf = vt_buf(test, 8);
 	struct kofi_mr *local = ut_mr(test, ud, buf, 8, FI_SEND | FI_RECV, KEY);
 	struct kofi_mr *mr;
 
@@ -356,20 +356,20 @@ static void three_calls_make_one_kind_of_region(struct kunit *test)
 	struct ut_domain *ud = ut_domain(test, 0);
 	const struct fi_ops_mr *ops = ud->dom.domain.mr;
 	struct fid *fid = &ud->dom.domain.fid;
-	u8 *buf = ut_kmalloc(test, 64), to[64];
+	u8 *buf = vt_buf(test, 64), to[64];
 	struct kvec iov[2] = { { buf, 24 }, { buf + 24, 40 } };
 	struct fid_mr *mr;
 
-	ut_fill(buf, 64, 3);
+	vt_fill(buf, 64, 3);
 	KUNIT_ASSERT_EQ(test, ops->reg(fid, buf, 64, BOTH, 0, KEY, 0, &mr, ud), 0);
 	KUNIT_EXPECT_EQ(test, fetch(ud, KEY, 0, to, 64), 0);
-	KUNIT_EXPECT_TRUE(test, ut_filled(to, 64, 3));
+	KUNIT_EXPECT_TRUE(test, vt_filled(to, 64, 3));
 	KUNIT_EXPECT_PTR_EQ(test, mr->fid.context, (void *)ud);
 	KUNIT_EXPECT_EQ(test, mr->fid.ops->close(&mr->fid), 0);
 
 	KUNIT_ASSERT_EQ(test, ops->regv(fid, iov, 2, BOTH, 0, KEY, 0, &mr, ud), 0);
 	KUNIT_EXPECT_EQ(test, fetch(ud, KEY, 0, to, 64), 0);
-	KUNIT_EXPECT_TRUE(test, ut_filled(to, 64, 3));
+	KUNIT_EXPECT_TRUE(test, vt_filled(to, 64, 3));
 	KUNIT_EXPECT_PTR_EQ(test, mr->fid.context, (void *)ud);
 	KUNIT_EXPECT_EQ(test, mr->fid.ops->close(&mr->fid), 0);
 }
@@ -378,7 +378,7 @@ static void three_calls_make_one_kind_of_region(struct kunit *test)
 static void any_part_of_a_long_list_is_found(struct kunit *test)
 {
 	struct ut_domain *ud = ut_domain(test, 0);
-	u8 *buf = ut_kmalloc(test, NR_LONG * 8), to[24];
+	u8 *buf = vt_buf(test, NR_LONG * 8), to[24];
 	struct kvec *iov = ut_vmalloc(test, NR_LONG * sizeof(*iov));
 	struct fid_mr *mr;
 	size_t i, total = 0, len;
@@ -388,7 +388,7 @@ static void any_part_of_a_long_list_is_found(struct kunit *test)
 		iov[i] = (struct kvec) { buf + total, len };
 		total += len;
 	}
-	ut_fill(buf, total, 9);
+	vt_fill(buf, total, 9);
 	KUNIT_ASSERT_EQ(test, ud->dom.domain.mr->regv(&ud->dom.domain.fid, iov, NR_LONG, BOTH, 0,
 						      KEY, 0, &mr, NULL), 0);
 	for (i = 0; i < total; i++) {
@@ -404,7 +404,7 @@ static void what_is_no_region_is_refused(struct kunit *test)
 {
 	struct ut_domain *ud = ut_domain(test, 0);
 	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
-	u8 on_stack[8], *buf = ut_kmalloc(test, 8);
+	u8 on_stack[8], *buf = vt_buf(test, 8);
 	struct kofi_mr *mr;
 
 	ut_list_add(test, list, buf, 0);
@@ -427,7 +427,7 @@ static void a_list_without_memory_is_refused(struct kunit *test)
 	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
 	struct kofi_mr *mr;
 
-	ut_list_add(test, list, ut_kmalloc(test, 8), 8);
+	ut_list_add(test, list, vt_buf(test, 8), 8);
 	list->count = SIZE_MAX / 8;
 
 	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, KEY, 0, &mr), -ENOMEM);
@@ -437,7 +437,7 @@ static void single_operations_need_another_kind_of_region(struct kunit *test)
 {
 	struct ut_domain *ud = ut_domain(test, 0);
 	struct fid_ep ep = { .fid.fclass = FI_CLASS_EP };
-	struct kofi_mr *mr = ut_mr(test, ud, ut_kmalloc(test, 8), 8, BOTH, KEY);
+	struct kofi_mr *mr = ut_mr(test, ud, vt_buf(test, 8), 8, BOTH, KEY);
 	const struct fi_ops *ops = mr->mr.fid.ops;
 
 	KUNIT_EXPECT_EQ(test, fi_mr_enable(&mr->mr), -ENOSYS);
@@ -458,22 +458,22 @@ static void the_close_waits_for_accesses(struct kunit *test)
 {
 	const struct key_mode *mode = test->param_value;
 	struct ut_domain *ud = ut_domain(test, mode->mr_mode);
-	struct kofi_mr *mr = ut_mr(test, ud, ut_kmalloc(test, 8), 8, BOTH, KEY);
-	struct ut_thread *thread;
+	struct kofi_mr *mr = ut_mr(test, ud, vt_buf(test, 8), 8, BOTH, KEY);
+	struct vt_async *thread;
 	u64 key = mr->mr.key;
 	size_t offset;
 
 	KUNIT_ASSERT_PTR_EQ(test, kofi_mr_get(&ud->dom.map, &peer, key, 0, 8, BOTH, &offset), mr);
 	KUNIT_ASSERT_PTR_EQ(test, kofi_mr_get(&ud->dom.map, &peer, key, 0, 8, BOTH, &offset), mr);
-	thread = ut_start(test, close_region, mr);
+	thread = vt_async_start(test, close_region, mr);
 	/* The key ends at once */
-	KUNIT_EXPECT_TRUE(test, ut_until(ut_access(ud, &peer, key, 0, 8, BOTH) == -EACCES));
+	KUNIT_EXPECT_TRUE(test, vt_until(ut_access(ud, &peer, key, 0, 8, BOTH) == -EACCES));
 	kofi_mr_put(mr);
-	KUNIT_EXPECT_TRUE(test, ut_until(READ_ONCE(thread->task->__state) & TASK_UNINTERRUPTIBLE));
+	KUNIT_EXPECT_TRUE(test, vt_until(READ_ONCE(thread->task->__state) & TASK_UNINTERRUPTIBLE));
 	KUNIT_EXPECT_FALSE(test, completion_done(&thread->done));
 
 	kofi_mr_put(mr);
-	KUNIT_EXPECT_EQ(test, ut_join(test, thread), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, thread), 0);
 }
 
 /**
@@ -513,28 +513,28 @@ static int read_all_the_time(void *data)
 static void nothing_is_read_after_the_close(struct kunit *test)
 {
 	struct ut_domain *ud = ut_domain(test, FI_MR_PROV_KEY);
-	struct ut_thread *reader[NR_READERS];
+	struct vt_async *reader[NR_READERS];
 	struct race race = { .ud = ud };
 	struct kofi_mr *mr;
 	int i, reads;
 
-	race.buf = ut_kmalloc(test, 8);
+	race.buf = vt_buf(test, 8);
 	for (i = 0; i < NR_READERS; i++)
-		reader[i] = ut_start(test, read_all_the_time, &race);
+		reader[i] = vt_async_start(test, read_all_the_time, &race);
 	for (i = 0; i < NR_ROUNDS; i++) {
 		reads = atomic_read(&race.reads);
 		race.buf[0] = 1;
 		mr = ut_mr(test, ud, race.buf, 8, BOTH, 0);
 		WRITE_ONCE(race.key, mr->mr.key);
 		/* Each region is read before it is closed */
-		KUNIT_EXPECT_TRUE(test, ut_until(atomic_read(&race.reads) != reads));
+		KUNIT_EXPECT_TRUE(test, vt_until(atomic_read(&race.reads) != reads));
 		ut_mr_close(test, mr);
 		WRITE_ONCE(race.buf[0], 2);
 		cond_resched();
 	}
 	WRITE_ONCE(race.done, true);
 	for (i = 0; i < NR_READERS; i++)
-		ut_join(test, reader[i]);
+		vt_async_join(test, reader[i]);
 
 	KUNIT_EXPECT_FALSE(test, race.freed);
 }
@@ -544,7 +544,7 @@ static void accesses_are_counted_as_the_counter_was_bound(struct kunit *test)
 	static const u64 flags[] = { 0, FI_REMOTE_WRITE, FI_REMOTE_READ, BOTH };
 	struct fi_cntr_attr attr = { .events = FI_CNTR_EVENTS_COMP };
 	struct ut_domain *ud = ut_domain(test, 0);
-	void *buf = ut_kmalloc(test, 8);
+	void *buf = vt_buf(test, 8);
 	struct kofi_cntr cntr;
 	struct kofi_mr *mr;
 	u64 counted;
@@ -574,7 +574,7 @@ static void a_counter_is_not_bound_for_anything_else(struct kunit *test)
 {
 	struct fi_cntr_attr attr = { .events = FI_CNTR_EVENTS_COMP };
 	struct ut_domain *ud = ut_domain(test, 0);
-	struct kofi_mr *mr = ut_mr(test, ud, ut_kmalloc(test, 8), 8, BOTH, KEY);
+	struct kofi_mr *mr = ut_mr(test, ud, vt_buf(test, 8), 8, BOTH, KEY);
 	struct fid other = { .fclass = FI_CLASS_CQ };
 	struct kofi_cntr cntr;
 

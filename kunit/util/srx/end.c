@@ -107,8 +107,7 @@ static void an_unused_buffer_is_cancelled_as_a_receive(struct kunit *test)
 	struct ut_srx *us = ut_srx_open(test, how_multi(false));
 
 	KUNIT_EXPECT_EQ(test, ut_post_len(us, 1, 300, buffer), 0);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 100), KOFI_SRX_MATCHED);
-	ut_deliver(us, 1);
+	ut_brings(test, us, 1, 100);
 	ut_gets(test, us, .nr = 1, .flags = UT_RECV, .len = 100);
 	KUNIT_EXPECT_EQ(test, ut_cancel(us, 1), 0);
 	ut_gets(test, us, .nr = 1, .flags = UT_RECV | FI_MULTI_RECV, .err = ECANCELED);
@@ -341,7 +340,7 @@ static void a_context_calls_its_client_too(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ut_recv(us, nr, UT_SRX_BUF), 0);
 	KUNIT_EXPECT_EQ(test, ut_recv(us, 5, UT_SRX_BUF), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, ut_cancel(us, 1), 0);
-	KUNIT_EXPECT_TRUE(test, ut_until(atomic_read(&us->readys) == 1));
+	KUNIT_EXPECT_TRUE(test, vt_until(atomic_read(&us->readys) == 1));
 	KUNIT_EXPECT_EQ(test, ut_recv(us, 5, UT_SRX_BUF), 0);
 }
 

@@ -177,9 +177,9 @@ struct ut_srx *ut_srx_open(struct kunit *test, struct ut_srx_how how)
 		.format		= FI_CQ_FORMAT_TAGGED,
 		.wait_obj	= how.wait_obj ? : FI_WAIT_NONE,
 	};
-	struct ut_srx *us = ut_kmalloc(test, sizeof(*us));
+	struct ut_srx *us = vt_buf(test, sizeof(*us));
 
-	us->mem = ut_kmalloc(test, UT_SRX_NRS * UT_SRX_BUF);
+	us->mem = vt_buf(test, UT_SRX_NRS * UT_SRX_BUF);
 	memset(us->mem, UNTOUCHED, UT_SRX_NRS * UT_SRX_BUF);
 	us->shared = how.shared;
 	KUNIT_ASSERT_EQ(test, kofi_eq_open(NULL, NULL, &us->eq, NULL), 0);
@@ -304,7 +304,7 @@ void ut_deliver(struct ut_srx *us, int nr)
 	u8 bytes[UT_SRX_BUF];
 	struct iov_iter iter;
 
-	ut_fill(bytes, sizeof(bytes), nr);
+	vt_fill(bytes, sizeof(bytes), nr);
 	kofi_rx_iter(rx, half, &iter);
 	_copy_to_iter(bytes + half, len - half, &iter);
 	kofi_rx_iter(rx, 0, &iter);
@@ -313,11 +313,17 @@ void ut_deliver(struct ut_srx *us, int nr)
 	kofi_rx_complete(rx);
 }
 
+void ut_brings(struct kunit *test, struct ut_srx *us, int nr, size_t len)
+{
+	KUNIT_EXPECT_EQ(test, ut_msg(us, nr, len), KOFI_SRX_MATCHED);
+	ut_deliver(us, nr);
+}
+
 bool ut_delivered(struct ut_srx *us, int buf, size_t offset, int nr, size_t len)
 {
 	const u8 *bytes = ut_srx_buf(us, buf) + offset;
 
-	return ut_filled(bytes, len, nr) &&
+	return vt_filled(bytes, len, nr) &&
 	       (offset + len == UT_SRX_BUF || bytes[len] == UNTOUCHED);
 }
 

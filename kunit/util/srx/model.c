@@ -333,7 +333,7 @@ static const struct ut_srx_how hows[] = {
 
 static void the_engine_does_what_the_model_says(struct kunit *test)
 {
-	struct model *m = ut_kmalloc(test, sizeof(*m));
+	struct model *m = vt_buf(test, sizeof(*m));
 
 	m->test = test;
 	m->how = *(const struct ut_srx_how *)test->param_value;

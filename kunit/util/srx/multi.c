@@ -45,14 +45,11 @@ static void messages_stand_one_behind_the_other(struct kunit *test)
 	struct ut_srx *us = ut_srx_open(test, multi(4));
 
 	KUNIT_EXPECT_EQ(test, ut_post_len(us, 1, 300, buffer), 0);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 100), KOFI_SRX_MATCHED);
-	ut_deliver(us, 1);
+	ut_brings(test, us, 1, 100);
 	gets_part(test, us, 1, 0, 100, 0);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 2, 0), KOFI_SRX_MATCHED);
-	ut_deliver(us, 2);
+	ut_brings(test, us, 2, 0);
 	gets_part(test, us, 2, 100, 0, 0);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 3, 137), KOFI_SRX_MATCHED);
-	ut_deliver(us, 3);
+	ut_brings(test, us, 3, 137);
 	gets_part(test, us, 3, 100, 137, FI_MULTI_RECV);
 	KUNIT_EXPECT_EQ(test, fi_cntr_read(&us->cntr.cntr), 3);
 	KUNIT_EXPECT_EQ(test, ut_msg(us, 4, 10), KOFI_SRX_QUEUED);
@@ -86,8 +83,7 @@ static void a_buffer_stays_as_long_as_enough_is_left(struct kunit *test)
 	min = 1;
 	KUNIT_EXPECT_EQ(test, kofi_srx_setopt(&us->srx, FI_OPT_MIN_MULTI_RECV,
 					      &min, sizeof(min)), 0);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 300 - leave->left), KOFI_SRX_MATCHED);
-	ut_deliver(us, 1);
+	ut_brings(test, us, 1, 300 - leave->left);
 	gets_part(test, us, 1, 0, 300 - leave->left, leave->stays ? 0 : FI_MULTI_RECV);
 	KUNIT_EXPECT_EQ(test, ut_cancel(us, 1), leave->stays ? 0 : -ENOENT);
 }
@@ -99,15 +95,14 @@ static void the_last_to_complete_gives_the_buffer_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ut_post_len(us, 1, 300, buffer), 0);
 	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 100), KOFI_SRX_MATCHED);
 	KUNIT_EXPECT_EQ(test, ut_msg(us, 2, 100), KOFI_SRX_MATCHED);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 3, 100), KOFI_SRX_MATCHED);
-	ut_deliver(us, 3);
+	ut_brings(test, us, 3, 100);
 	ut_deliver(us, 1);
 	ut_deliver(us, 2);
 	gets_part(test, us, 3, 200, 100, 0);
 	ut_gets(test, us, .nr = 1, .flags = UT_RECV, .len = 100);
 	ut_gets(test, us, .nr = 1, .flags = UT_RECV | FI_MULTI_RECV, .len = 100);
-	KUNIT_EXPECT_TRUE(test, ut_filled(ut_srx_buf(us, 1), 100, 1));
-	KUNIT_EXPECT_TRUE(test, ut_filled(ut_srx_buf(us, 1) + 100, 100, 2));
+	KUNIT_EXPECT_TRUE(test, vt_filled(ut_srx_buf(us, 1), 100, 1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(ut_srx_buf(us, 1) + 100, 100, 2));
 }
 
 static void a_failed_message_gives_the_buffer_back_too(struct kunit *test)
@@ -129,10 +124,8 @@ static void a_message_that_does_not_fit_gives_the_buffer_back(struct kunit *test
 
 	KUNIT_EXPECT_EQ(test, ut_post_len(us, 1, 300, buffer), 0);
 	KUNIT_EXPECT_EQ(test, ut_recv(us, 2, UT_SRX_BUF), 0);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 200), KOFI_SRX_MATCHED);
-	ut_deliver(us, 1);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 2, 101), KOFI_SRX_MATCHED);
-	ut_deliver(us, 2);
+	ut_brings(test, us, 1, 200);
+	ut_brings(test, us, 2, 101);
 	gets_part(test, us, 1, 0, 200, 0);
 	ut_gets(test, us, .nr = 1, .flags = FI_MULTI_RECV, .src = FI_ADDR_NOTAVAIL);
 	ut_gets(test, us, .nr = 2, .flags = UT_RECV, .len = 101);
@@ -178,8 +171,7 @@ static void a_message_longer_than_the_buffer_is_truncated(struct kunit *test)
 	struct ut_srx *us = ut_srx_open(test, multi(4));
 
 	KUNIT_EXPECT_EQ(test, ut_post_len(us, 1, 100, buffer), 0);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 130), KOFI_SRX_MATCHED);
-	ut_deliver(us, 1);
+	ut_brings(test, us, 1, 130);
 	ut_gets(test, us, .nr = 1, .flags = UT_RECV | FI_MULTI_RECV, .len = 100,
 		.err = FI_ETRUNC, .olen = 30);
 	KUNIT_EXPECT_TRUE(test, ut_delivered(us, 1, 0, 1, 100));
@@ -190,8 +182,7 @@ static void a_buffer_of_no_bytes_takes_one_message(struct kunit *test)
 	struct ut_srx *us = ut_srx_open(test, multi(4));
 
 	KUNIT_EXPECT_EQ(test, ut_post_len(us, 1, 0, buffer), 0);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 0), KOFI_SRX_MATCHED);
-	ut_deliver(us, 1);
+	ut_brings(test, us, 1, 0);
 	ut_gets(test, us, .nr = 1, .flags = UT_RECV | FI_MULTI_RECV);
 }
 
@@ -226,8 +217,8 @@ static void a_buffer_of_pages_is_addressed(struct kunit *test)
 	ut_deliver(us, 2);
 	ut_gets(test, us, .nr = 1, .len = 50, .buf = mem + 8);
 	ut_gets(test, us, .nr = 1, .len = 50, .buf = mem + 58);
-	KUNIT_EXPECT_TRUE(test, ut_filled(mem + 8, 50, 1));
-	KUNIT_EXPECT_TRUE(test, ut_filled(mem + 58, 50, 2));
+	KUNIT_EXPECT_TRUE(test, vt_filled(mem + 8, 50, 1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(mem + 58, 50, 2));
 }
 
 static void only_the_last_success_is_reported_selectively(struct kunit *test)
@@ -238,11 +229,9 @@ static void only_the_last_success_is_reported_selectively(struct kunit *test)
 	how.selective = true;
 	us = ut_srx_open(test, how);
 	KUNIT_EXPECT_EQ(test, ut_post_len(us, 1, 300, buffer), 0);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 100), KOFI_SRX_MATCHED);
-	ut_deliver(us, 1);
+	ut_brings(test, us, 1, 100);
 	ut_gets_nothing(test, us);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 2, 150), KOFI_SRX_MATCHED);
-	ut_deliver(us, 2);
+	ut_brings(test, us, 2, 150);
 	gets_part(test, us, 2, 100, 150, FI_MULTI_RECV);
 	KUNIT_EXPECT_EQ(test, fi_cntr_read(&us->cntr.cntr), 2);
 }
@@ -257,8 +246,7 @@ static void every_success_is_reported_if_the_client_asks(struct kunit *test)
 	us = ut_srx_open(test, how);
 	op.xfer.flags |= FI_COMPLETION;
 	KUNIT_EXPECT_EQ(test, ut_post_len(us, 1, 300, op), 0);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 100), KOFI_SRX_MATCHED);
-	ut_deliver(us, 1);
+	ut_brings(test, us, 1, 100);
 	gets_part(test, us, 1, 0, 100, 0);
 }
 
@@ -273,8 +261,7 @@ static void a_buffer_can_be_posted_again(struct kunit *test)
 	us = ut_srx_open(test, how);
 	for (i = 1; i <= 3; i++) {
 		KUNIT_EXPECT_EQ(test, ut_post_len(us, 1, 200, buffer), 0);
-		KUNIT_EXPECT_EQ(test, ut_msg(us, i, 150), KOFI_SRX_MATCHED);
-		ut_deliver(us, i);
+		ut_brings(test, us, i, 150);
 		gets_part(test, us, i, 0, 150, FI_MULTI_RECV);
 	}
 }
@@ -342,8 +329,7 @@ static void without_a_completion_a_message_waits_outside(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, us->resumes, 0);
 	gets_part(test, us, 1, 0, 100, 0);
 	KUNIT_EXPECT_EQ(test, us->resumes, 1);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 2, 100), KOFI_SRX_MATCHED);
-	ut_deliver(us, 2);
+	ut_brings(test, us, 2, 100);
 	gets_part(test, us, 2, 100, 100, 0);
 	KUNIT_EXPECT_EQ(test, us->resumes, 1);
 }

@@ -196,7 +196,7 @@ static void what_cannot_be_counted_is_refused(struct kunit *test)
 {
 	const struct impossible *impossible = test->param_value;
 	struct ut_srx *us = ut_srx(test);
-	struct kofi_srx *srx = ut_kmalloc(test, sizeof(*srx));
+	struct kofi_srx *srx = vt_buf(test, sizeof(*srx));
 
 	KUNIT_EXPECT_EQ(test, kofi_srx_init(srx, &us->ep[0], &impossible->attr,
 					    us->srx.ops), impossible->ret);
@@ -205,7 +205,7 @@ static void what_cannot_be_counted_is_refused(struct kunit *test)
 static void a_provider_has_all_its_functions(struct kunit *test)
 {
 	struct ut_srx *us = ut_srx(test);
-	struct kofi_srx *srx = ut_kmalloc(test, sizeof(*srx));
+	struct kofi_srx *srx = vt_buf(test, sizeof(*srx));
 	struct kofi_srx_ops ops = *us->srx.ops;
 
 	ops.start = NULL;

@@ -177,7 +177,7 @@ static int bring(struct race *race, struct ut_srx_msg *um)
 		if (ret != -EAGAIN)
 			break;
 		if (!wait_event_timeout(race->wait, xchg(&race->wake, false),
-					msecs_to_jiffies(UT_PATIENCE_MS))) {
+					msecs_to_jiffies(VT_PATIENCE_MS))) {
 			race->late = true;
 			break;
 		}
@@ -203,7 +203,7 @@ static int provide(void *arg)
 		if (um)
 			ret = bring(race, um);
 		else if (!wait_event_timeout(race->wait, xchg(&race->wake, false),
-					     msecs_to_jiffies(UT_PATIENCE_MS)))
+					     msecs_to_jiffies(VT_PATIENCE_MS)))
 			race->late = true;
 		if (race->late)
 			ret = -ETIMEDOUT;
@@ -269,7 +269,7 @@ static void post_one(struct race *race, int nr)
 
 static void consume(struct race *race)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(UT_PATIENCE_MS);
+	unsigned long end = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
 	int nr;
 
 	while (race->received < NR_RECEIVED && time_before(jiffies, end)) {
@@ -285,8 +285,8 @@ static void consume(struct race *race)
 
 static void nothing_is_lost_or_twice(struct kunit *test)
 {
-	struct race *race = ut_kmalloc(test, sizeof(*race));
-	struct ut_thread *provider;
+	struct race *race = vt_buf(test, sizeof(*race));
+	struct vt_async *provider;
 	int nr;
 
 	the_race = race;
@@ -301,10 +301,10 @@ static void nothing_is_lost_or_twice(struct kunit *test)
 		},
 		.ops = &race_ops,
 	});
-	provider = ut_start(test, provide, race);
+	provider = vt_async_start(test, provide, race);
 	consume(race);
 	kofi_srx_flush(&race->us->srx, ECANCELED);
-	KUNIT_EXPECT_EQ(test, ut_join(test, provider), -ESHUTDOWN);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, provider), -ESHUTDOWN);
 	complete_started(race);
 	read_all(race);
 

@@ -196,12 +196,11 @@ static void a_list_is_filled_element_by_element(struct kunit *test)
 		.xfer.type = FI_OP_RECV, .xfer.buf_type = list->type,
 		.xfer.list = list->kvec, .xfer.count = 2,
 	}), 0);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 9, 100), KOFI_SRX_MATCHED);
-	ut_deliver(us, 9);
+	ut_brings(test, us, 9, 100);
 
 	ut_gets(test, us, .nr = 1, .len = 100, .buf = buf + 10);
 	memmove(buf + 50, buf + PAGE_SIZE, 60);
-	KUNIT_EXPECT_TRUE(test, ut_filled(buf + 10, 100, 9));
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf + 10, 100, 9));
 }
 
 static void an_empty_list_has_no_address(struct kunit *test)
@@ -266,8 +265,7 @@ static void without_an_object_a_message_waits_outside(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ut_recv(us, 2, UT_SRX_BUF), 0);
 	KUNIT_EXPECT_EQ(test, us->resumes, 1);
 
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 9, 100), KOFI_SRX_MATCHED);
-	ut_deliver(us, 9);
+	ut_brings(test, us, 9, 100);
 	ut_gets(test, us, .nr = 1, .len = 100);
 }
 
@@ -327,8 +325,7 @@ static void the_client_is_called_when_a_receive_is_back(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ut_recv(us, i, UT_SRX_BUF), 0);
 	KUNIT_EXPECT_EQ(test, ut_recv(us, 8, UT_SRX_BUF), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, ut_recv(us, 8, UT_SRX_BUF), -EAGAIN);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 0, 10), KOFI_SRX_MATCHED);
-	ut_deliver(us, 0);
+	ut_brings(test, us, 0, 10);
 	KUNIT_EXPECT_EQ(test, ut_recv(us, 8, UT_SRX_BUF), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, atomic_read(&us->readys), 0);
 
@@ -353,16 +350,13 @@ static void selective_success_is_not_reported(struct kunit *test)
 
 	/* There is one receive only, so it comes back at once */
 	KUNIT_EXPECT_EQ(test, ut_recv(us, 1, UT_SRX_BUF), 0);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 10), KOFI_SRX_MATCHED);
-	ut_deliver(us, 1);
+	ut_brings(test, us, 1, 10);
 	ut_gets_nothing(test, us);
 	KUNIT_EXPECT_EQ(test, ut_post(us, 2, reported), 0);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 2, 10), KOFI_SRX_MATCHED);
-	ut_deliver(us, 2);
+	ut_brings(test, us, 2, 10);
 	ut_gets(test, us, .nr = 2, .len = 10);
 	KUNIT_EXPECT_EQ(test, ut_recv(us, 3, 5), 0);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 3, 10), KOFI_SRX_MATCHED);
-	ut_deliver(us, 3);
+	ut_brings(test, us, 3, 10);
 	ut_gets(test, us, .nr = 3, .len = 5, .err = FI_ETRUNC, .olen = 5);
 	KUNIT_EXPECT_EQ(test, fi_cntr_read(&us->cntr.cntr), 2);
 }
@@ -374,13 +368,12 @@ static void a_receive_without_context_has_the_default_callback(struct kunit *tes
 	});
 
 	KUNIT_EXPECT_EQ(test, ut_recv(us, UT_NO_CONTEXT, UT_SRX_BUF), 0);
-	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 10), KOFI_SRX_MATCHED);
-	ut_deliver(us, 1);
-	KUNIT_EXPECT_TRUE(test, ut_until(atomic_read(&us->dones) == 1));
+	ut_brings(test, us, 1, 10);
+	KUNIT_EXPECT_TRUE(test, vt_until(atomic_read(&us->dones) == 1));
 	KUNIT_EXPECT_EQ(test, us->done.len, 10);
 	KUNIT_EXPECT_EQ(test, ut_recv(us, UT_NO_CONTEXT, UT_SRX_BUF), 0);
 	kofi_srx_flush(&us->srx, ECANCELED);
-	KUNIT_EXPECT_TRUE(test, ut_until(atomic_read(&us->dones) == 2));
+	KUNIT_EXPECT_TRUE(test, vt_until(atomic_read(&us->dones) == 2));
 	KUNIT_EXPECT_EQ(test, us->done.err, ECANCELED);
 }
 

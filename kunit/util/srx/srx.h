@@ -141,6 +141,8 @@ int ut_arrive(struct ut_srx *us, int nr, struct kofi_srx_arrival what);
 int ut_msg(struct ut_srx *us, int nr, size_t len);
 int ut_tmsg(struct ut_srx *us, int nr, u64 tag, size_t len);
 void ut_deliver(struct ut_srx *us, int nr);
+/* A message that finds its receive, with its bytes */
+void ut_brings(struct kunit *test, struct ut_srx *us, int nr, size_t len);
 /* Are the bytes of message @nr at @offset of buffer @buf, and none behind? */
 bool ut_delivered(struct ut_srx *us, int buf, size_t offset, int nr, size_t len);
 
