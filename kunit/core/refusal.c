@@ -1,32 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * What a client must not ask for: NULL, objects that do not belong together, unknown
- * flags.  The core answers all of it itself; each case also checks that the provider
- * was not bothered.  Objects of the wrong class are in class.c.
+ * flags.  The core answers all of it itself.  Objects of the wrong class are in class.c.
  */
-#include "core.h"
+#include "refusal.h"
 
-/* Where calls that should fail would put their results */
-static union {
-	struct fid_fabric	*fabric;
-	struct fid_domain	*domain;
-	struct fid_pep		*pep;
-	struct fid_eq		*eq;
-	struct fid_cq		*cq;
-	struct fid_ep		*ep;
-	struct fid_mr		*mr;
-	struct fid_cntr		*cntr;
-	struct fid_av		*av;
-	struct fid_stx		*stx;
-	struct fid_mc		*mc;
-	fi_addr_t		fi_addr;
-	u8			bytes[64];
-	u32			event;
-	void			*ops;
-} out;
-
+static union refusal_out out;
 static size_t out_len;
 static const char *const name = "name";
+
+struct core_set refusal_set;
+static int calls;
+
+int refusal_init(struct kunit *test)
+{
+	int err = core_init(test);
+
+	refusal_set.mock = NULL;
+	if (!err) {
+		core_open_all(test, &refusal_set, core_mock(test, "mock", 1));
+		refusal_reaches();
+	}
+	return err;
+}
+
+void refusal_reaches(void)
+{
+	calls = mock_calls(refusal_set.mock);
+}
+
+void refusal_exit(struct kunit *test)
+{
+	if (refusal_set.mock)
+		KUNIT_EXPECT_EQ(test, mock_calls(refusal_set.mock), calls);
+	core_exit(test);
+}
 
 static void object_that_is_not_open_is_refused(struct kunit *test)
 {
@@ -42,19 +50,10 @@ static void object_that_is_not_open_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_set_ops(NULL, name, 0, &out, NULL), -EINVAL);
 }
 
-/* Each case: all objects are open, and the provider hears of none of it */
-static int refusal_init(struct kunit *test, struct core_set *set)
-{
-	core_open_all(test, set, core_mock(test, "mock", 1));
-	return mock_calls(set->mock);
-}
-
 static void open_without_attributes_is_refused(struct kunit *test)
 {
-	struct core_set set;
-	int calls = refusal_init(test, &set);
-	struct fid_fabric *fabric = core_fabric(&set);
-	struct fid_domain *domain = core_domain(&set);
+	struct fid_fabric *fabric = core_fabric(&refusal_set);
+	struct fid_domain *domain = core_domain(&refusal_set);
 
 	KUNIT_EXPECT_EQ(test, fi_fabric(NULL, &out.fabric, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_domain(fabric, NULL, &out.domain, NULL), -EINVAL);
@@ -66,16 +65,13 @@ static void open_without_attributes_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_mr_regattr(domain, NULL, 0, &out.mr), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_scalable_ep(domain, NULL, &out.ep, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_stx_context(domain, NULL, &out.stx, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_join(core_ep(&set), NULL, 0, &out.mc, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
+	KUNIT_EXPECT_EQ(test, fi_join(core_ep(&refusal_set), NULL, 0, &out.mc, NULL), -EINVAL);
 }
 
 static void open_without_a_place_for_the_result_is_refused(struct kunit *test)
 {
-	struct core_set set;
-	int calls = refusal_init(test, &set);
-	struct fid_fabric *fabric = core_fabric(&set);
-	struct fid_domain *domain = core_domain(&set);
+	struct fid_fabric *fabric = core_fabric(&refusal_set);
+	struct fid_domain *domain = core_domain(&refusal_set);
 	struct kvec iov = { out.bytes, 1 };
 	struct fi_mr_attr mr_attr = { .mr_iov = &iov, .iov_count = 1 };
 	struct fi_cntr_attr cntr_attr = {};
@@ -83,25 +79,24 @@ static void open_without_a_place_for_the_result_is_refused(struct kunit *test)
 	struct fi_tx_attr tx_attr = {};
 	struct fi_av_attr av_attr = {};
 
-	KUNIT_EXPECT_EQ(test, fi_fabric(set.info->fabric_attr, NULL, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_domain(fabric, set.info, NULL, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_passive_ep(fabric, set.info, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_fabric(refusal_set.info->fabric_attr, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_domain(fabric, refusal_set.info, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_passive_ep(fabric, refusal_set.info, NULL, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_eq_open(fabric, NULL, NULL, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_cq_open(domain, NULL, NULL, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_endpoint(domain, set.info, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(domain, refusal_set.info, NULL, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_srx_context(domain, &rx_attr, NULL, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_cntr_open(domain, &cntr_attr, NULL, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_av_open(domain, &av_attr, NULL, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, out.bytes, 1, 0, 0, 0, 0, NULL, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_mr_regv(domain, &iov, 1, 0, 0, 0, 0, NULL, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_mr_regattr(domain, &mr_attr, 0, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_scalable_ep(domain, set.info, NULL, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_tx_context(core_sep(&set), 0, NULL, NULL, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_rx_context(core_sep(&set), 0, NULL, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_scalable_ep(domain, refusal_set.info, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_tx_context(core_sep(&refusal_set), 0, NULL, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_rx_context(core_sep(&refusal_set), 0, NULL, NULL, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_stx_context(domain, &tx_attr, NULL, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_join(core_ep(&set), out.bytes, 0, NULL, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_ep_alias(core_ep(&set), NULL, FI_TRANSMIT), -EINVAL);
-	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
+	KUNIT_EXPECT_EQ(test, fi_join(core_ep(&refusal_set), out.bytes, 0, NULL, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_ep_alias(core_ep(&refusal_set), NULL, FI_TRANSMIT), -EINVAL);
 }
 
 static void fabric_without_a_provider_name_is_refused(struct kunit *test)
@@ -113,25 +108,21 @@ static void fabric_without_a_provider_name_is_refused(struct kunit *test)
 
 static void info_of_another_provider_is_refused(struct kunit *test)
 {
-	struct core_set set, other;
-	int calls;
+	struct core_set other;
 
-	refusal_init(test, &set);
 	core_open_parents(test, &other, core_mock(test, "other", 1), MOCK_FABRIC);
-	calls = mock_calls(set.mock);
 
-	KUNIT_EXPECT_EQ(test, fi_domain(core_fabric(&set), other.info, &out.domain, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_endpoint(core_domain(&set), other.info, &out.ep, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_scalable_ep(core_domain(&set), other.info,
+	KUNIT_EXPECT_EQ(test, fi_domain(core_fabric(&refusal_set), other.info,
+					&out.domain, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(core_domain(&refusal_set), other.info,
+					  &out.ep, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_scalable_ep(core_domain(&refusal_set), other.info,
 					     &out.ep, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
 }
 
 static void registration_of_nothing_is_refused(struct kunit *test)
 {
-	struct core_set set;
-	int calls = refusal_init(test, &set);
-	struct fid_domain *domain = core_domain(&set);
+	struct fid_domain *domain = core_domain(&refusal_set);
 	struct kvec iov = { out.bytes, 1 };
 
 	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, NULL, 1, FI_REMOTE_READ, 0, 0,
@@ -142,15 +133,12 @@ static void registration_of_nothing_is_refused(struct kunit *test)
 					 0, &out.mr, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_mr_regv(domain, &iov, 0, FI_REMOTE_READ, 0, 0,
 					 0, &out.mr, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
 }
 
 static void registration_with_a_flag_is_refused(struct kunit *test)
 {
 	const struct kvec iov = { out.bytes, 1 };
-	struct core_set set;
-	int calls = refusal_init(test, &set);
-	struct fid_domain *domain = core_domain(&set);
+	struct fid_domain *domain = core_domain(&refusal_set);
 	int bit;
 
 	for (bit = 0; bit < 64; bit++) {
@@ -159,59 +147,45 @@ static void registration_with_a_flag_is_refused(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fi_mr_regv(domain, &iov, 1, FI_REMOTE_READ, 0, 0,
 						 BIT_ULL(bit), &out.mr, NULL), -FI_EBADFLAGS);
 	}
-	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
 }
 
 static void connection_data_without_a_pointer_is_refused(struct kunit *test)
 {
 	struct fid handle = { .fclass = FI_CLASS_CONNREQ };
-	struct core_set set;
-	int calls = refusal_init(test, &set);
-	struct fid_ep *ep = core_ep(&set);
+	struct fid_ep *ep = core_ep(&refusal_set);
 
 	KUNIT_EXPECT_EQ(test, fi_connect(ep, out.bytes, NULL, 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_accept(ep, NULL, 1), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_reject(core_pep(&set), &handle, NULL, 1), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_reject(core_pep(&set), NULL, NULL, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
+	KUNIT_EXPECT_EQ(test, fi_reject(core_pep(&refusal_set), &handle, NULL, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_reject(core_pep(&refusal_set), NULL, NULL, 0), -EINVAL);
 }
 
 static void address_without_a_place_is_refused(struct kunit *test)
 {
-	struct core_set set;
-	int calls = refusal_init(test, &set);
-	struct fid *fid = set.fid[MOCK_EP];
+	struct fid *fid = refusal_set.fid[MOCK_EP];
 
 	out_len = sizeof(out);
 	KUNIT_EXPECT_EQ(test, fi_getname(fid, &out, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_getname(fid, NULL, &out_len), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_getpeer(core_ep(&set), &out, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_getpeer(core_ep(&set), NULL, &out_len), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_getpeer(core_ep(&refusal_set), &out, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_getpeer(core_ep(&refusal_set), NULL, &out_len), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_setname(fid, NULL, sizeof(out)), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_setname(fid, &out, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
 }
 
 static void option_without_a_value_is_refused(struct kunit *test)
 {
-	struct core_set set;
-	int calls = refusal_init(test, &set);
-	struct fid *fid = set.fid[MOCK_EP];
+	struct fid *fid = refusal_set.fid[MOCK_EP];
 
 	out_len = sizeof(out);
 	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, 0, &out, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, 0, NULL, &out_len), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT, 0, NULL, 8), -EINVAL);
-	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
 }
 
 static void ops_without_a_name_or_a_place_are_refused(struct kunit *test)
 {
-	struct core_set set;
-	struct fid *fid;
-
-	refusal_init(test, &set);
-	fid = set.fid[MOCK_EP];
+	struct fid *fid = refusal_set.fid[MOCK_EP];
 
 	KUNIT_EXPECT_EQ(test, fi_open_ops(fid, NULL, 0, &out.ops, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_open_ops(fid, name, 0, NULL, NULL), -EINVAL);
@@ -222,20 +196,13 @@ static void ops_without_a_name_or_a_place_are_refused(struct kunit *test)
 
 static void unknown_command_answers_enosys(struct kunit *test)
 {
-	struct core_set set;
-
-	refusal_init(test, &set);
-
-	KUNIT_EXPECT_EQ(test, fi_control(set.fid[MOCK_EP], 9999, &out), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_control(refusal_set.fid[MOCK_EP], 9999, &out), -ENOSYS);
+	refusal_reaches();
 }
 
 static void event_without_a_place_is_refused(struct kunit *test)
 {
-	struct core_set set;
-	struct fid_eq *eq;
-
-	refusal_init(test, &set);
-	eq = core_eq(&set);
+	struct fid_eq *eq = core_eq(&refusal_set);
 
 	KUNIT_EXPECT_EQ(test, fi_eq_read(eq, NULL, &out, sizeof(out), 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_eq_read(eq, &out.event, NULL, sizeof(out), 0), -EINVAL);
@@ -255,21 +222,13 @@ static void event_text_of_no_queue_is_still_text(struct kunit *test)
 
 static void shutdown_with_a_flag_is_refused(struct kunit *test)
 {
-	struct core_set set;
-	int calls = refusal_init(test, &set);
-
-	KUNIT_EXPECT_EQ(test, fi_shutdown(core_ep(&set), FI_MORE), -FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
+	KUNIT_EXPECT_EQ(test, fi_shutdown(core_ep(&refusal_set), FI_MORE), -FI_EBADFLAGS);
 }
 
 static void join_with_an_unknown_flag_is_refused(struct kunit *test)
 {
-	struct core_set set;
-	int calls = refusal_init(test, &set);
-
-	KUNIT_EXPECT_EQ(test, fi_join(core_ep(&set), out.bytes, FI_READ,
+	KUNIT_EXPECT_EQ(test, fi_join(core_ep(&refusal_set), out.bytes, FI_READ,
 				      &out.mc, NULL), -FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
 }
 
 static struct kunit_case refusal_cases[] = {
@@ -294,7 +253,7 @@ static struct kunit_case refusal_cases[] = {
 
 struct kunit_suite kofi_refusal_suite = {
 	.name = "kofi_refusal",
-	.init = core_init,
-	.exit = core_exit,
+	.init = refusal_init,
+	.exit = refusal_exit,
 	.test_cases = refusal_cases,
 };
