@@ -49,15 +49,17 @@ static void fill_offer(struct fi_info *offer)
 }
 
 /* Hints that follow all modes and wish nothing else */
-static void ask_begin(struct kunit *test, struct asked *asked)
+static struct asked *ask_begin(struct kunit *test)
 {
 	struct mock *mock = core_mock(test, PROV_NAME, FI_VERSION(1, 0));
+	struct asked *asked = vt_buf(test, sizeof(*asked));
 
 	fill_offer(mock->infos);
 	asked->offer = mock->infos;
 	asked->hints = core_hints(test);
 	asked->hints->domain_attr->mr_mode = OFFERED_MR_MODE;
 	core_set_string(test, &asked->hints->fabric_attr->prov_name, PROV_NAME);
+	return asked;
 }
 
 static struct fi_info *ask(struct kunit *test, struct asked *asked)
@@ -71,11 +73,10 @@ static struct fi_info *ask(struct kunit *test, struct asked *asked)
 
 static void no_wish_leaves_the_offer(struct kunit *test)
 {
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 	struct fi_info *result;
 
-	ask_begin(test, &asked);
-	result = ask(test, &asked);
+	result = ask(test, asked);
 
 	KUNIT_EXPECT_EQ(test, result->caps, OFFERED_CAPS);
 	KUNIT_EXPECT_EQ(test, result->tx_attr->size, 384);
@@ -121,12 +122,11 @@ KUNIT_ARRAY_PARAM(caps, caps_cases, caps_desc);
 static void caps_not_asked_for_are_withheld(struct kunit *test)
 {
 	const struct caps_case *param = test->param_value;
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 	struct fi_info *result;
 
-	ask_begin(test, &asked);
-	asked.hints->caps = param->wish;
-	result = ask(test, &asked);
+	asked->hints->caps = param->wish;
+	result = ask(test, asked);
 
 	KUNIT_EXPECT_EQ(test, result->caps & param->there, param->there);
 	KUNIT_EXPECT_EQ(test, result->caps & param->gone, 0);
@@ -136,12 +136,11 @@ static void caps_not_asked_for_are_withheld(struct kunit *test)
 
 static void a_side_has_only_its_own_caps(struct kunit *test)
 {
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 	struct fi_info *result;
 
-	ask_begin(test, &asked);
-	asked.hints->caps = FI_MSG | FI_RMA;
-	result = ask(test, &asked);
+	asked->hints->caps = FI_MSG | FI_RMA;
+	result = ask(test, asked);
 
 	KUNIT_EXPECT_EQ(test, result->tx_attr->caps &
 			(FI_RECV | FI_REMOTE_READ | FI_MULTI_RECV), 0);
@@ -150,12 +149,11 @@ static void a_side_has_only_its_own_caps(struct kunit *test)
 
 static void a_side_without_a_direction_has_no_messages(struct kunit *test)
 {
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 	struct fi_info *result;
 
-	ask_begin(test, &asked);
-	asked.hints->caps = FI_MSG | FI_SEND | FI_RMA | FI_READ;
-	result = ask(test, &asked);
+	asked->hints->caps = FI_MSG | FI_SEND | FI_RMA | FI_READ;
+	result = ask(test, asked);
 
 	KUNIT_EXPECT_EQ(test, result->tx_attr->caps & (FI_MSG | FI_RMA), FI_MSG | FI_RMA);
 	KUNIT_EXPECT_EQ(test, result->rx_attr->caps & (FI_MSG | FI_MULTI_RECV | FI_RMA), 0);
@@ -163,12 +161,11 @@ static void a_side_without_a_direction_has_no_messages(struct kunit *test)
 
 static void default_flags_are_only_those_asked_for(struct kunit *test)
 {
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 	struct fi_info *result;
 
-	ask_begin(test, &asked);
-	asked.hints->tx_attr->op_flags = FI_COMPLETION;
-	result = ask(test, &asked);
+	asked->hints->tx_attr->op_flags = FI_COMPLETION;
+	result = ask(test, asked);
 
 	KUNIT_EXPECT_EQ(test, result->tx_attr->op_flags, FI_COMPLETION);
 	KUNIT_EXPECT_EQ(test, result->rx_attr->op_flags, 0);
@@ -178,10 +175,9 @@ static void default_flags_are_none_without_hints(struct kunit *test)
 {
 	struct fi_info hints = { .domain_attr = NULL };
 	struct fi_fabric_attr fabric = { .prov_name = PROV_NAME };
-	struct asked asked;
 	struct fi_info *result;
 
-	ask_begin(test, &asked);
+	ask_begin(test);
 	hints.fabric_attr = &fabric;
 	KUNIT_ASSERT_EQ(test, fi_getinfo(CORE_API, NULL, 0, 0, &hints, &result), 0);
 	info_adopt(test, result);
@@ -193,17 +189,16 @@ static void default_flags_are_none_without_hints(struct kunit *test)
 
 static void queues_and_lists_get_the_size_asked_for(struct kunit *test)
 {
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 	struct fi_info *result;
 
-	ask_begin(test, &asked);
-	asked.hints->tx_attr->size = 100;
-	asked.hints->tx_attr->inject_size = 8;
-	asked.hints->tx_attr->iov_limit = 2;
-	asked.hints->tx_attr->rma_iov_limit = 1;
-	asked.hints->rx_attr->size = 200;
-	asked.hints->rx_attr->iov_limit = 1;
-	result = ask(test, &asked);
+	asked->hints->tx_attr->size = 100;
+	asked->hints->tx_attr->inject_size = 8;
+	asked->hints->tx_attr->iov_limit = 2;
+	asked->hints->tx_attr->rma_iov_limit = 1;
+	asked->hints->rx_attr->size = 200;
+	asked->hints->rx_attr->iov_limit = 1;
+	result = ask(test, asked);
 
 	KUNIT_EXPECT_EQ(test, result->tx_attr->size, 100);
 	KUNIT_EXPECT_EQ(test, result->tx_attr->inject_size, 8);
@@ -216,36 +211,34 @@ static void queues_and_lists_get_the_size_asked_for(struct kunit *test)
 /* Of a read the offer says nothing, of a write it does */
 static void lists_of_reads_and_writes_have_the_limit_of_all_at_least(struct kunit *test)
 {
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 	struct fi_info *result;
 
-	ask_begin(test, &asked);
-	asked.offer->tx_attr->iov_limit = 4;
-	asked.offer->tx_attr->rma_write_iov_limit = 16;
-	result = ask(test, &asked);
+	asked->offer->tx_attr->iov_limit = 4;
+	asked->offer->tx_attr->rma_write_iov_limit = 16;
+	result = ask(test, asked);
 	KUNIT_EXPECT_EQ(test, result->tx_attr->rma_read_iov_limit, 4);
 	KUNIT_EXPECT_EQ(test, result->tx_attr->rma_write_iov_limit, 16);
 
-	asked.hints->tx_attr->iov_limit = 2;
-	result = ask(test, &asked);
+	asked->hints->tx_attr->iov_limit = 2;
+	result = ask(test, asked);
 	KUNIT_EXPECT_EQ(test, result->tx_attr->rma_read_iov_limit, 2);
 	KUNIT_EXPECT_EQ(test, result->tx_attr->rma_write_iov_limit, 16);
 }
 
 static void properties_of_the_provider_do_not_follow_hints(struct kunit *test)
 {
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 	struct fi_info *result;
 
-	ask_begin(test, &asked);
-	asked.hints->ep_attr->max_msg_size = 4096;
-	asked.hints->domain_attr->resource_mgmt = FI_RM_DISABLED;
-	asked.hints->tx_attr->msg_order = FI_ORDER_SAS;
-	asked.offer->tx_attr->rma_read_iov_limit = 64;
-	asked.hints->tx_attr->rma_read_iov_limit = 8;
-	asked.offer->domain_attr->max_cq_size = 1024;
-	asked.hints->domain_attr->max_cq_size = 16;
-	result = ask(test, &asked);
+	asked->hints->ep_attr->max_msg_size = 4096;
+	asked->hints->domain_attr->resource_mgmt = FI_RM_DISABLED;
+	asked->hints->tx_attr->msg_order = FI_ORDER_SAS;
+	asked->offer->tx_attr->rma_read_iov_limit = 64;
+	asked->hints->tx_attr->rma_read_iov_limit = 8;
+	asked->offer->domain_attr->max_cq_size = 1024;
+	asked->hints->domain_attr->max_cq_size = 16;
+	result = ask(test, asked);
 
 	KUNIT_EXPECT_EQ(test, result->tx_attr->rma_read_iov_limit, 64);
 	KUNIT_EXPECT_EQ(test, result->domain_attr->max_cq_size, 1024);
@@ -257,14 +250,13 @@ static void properties_of_the_provider_do_not_follow_hints(struct kunit *test)
 
 static void models_become_those_of_the_client(struct kunit *test)
 {
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 	struct fi_info *result;
 
-	ask_begin(test, &asked);
-	asked.hints->domain_attr->threading = FI_THREAD_DOMAIN;
-	asked.hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
-	asked.hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
-	result = ask(test, &asked);
+	asked->hints->domain_attr->threading = FI_THREAD_DOMAIN;
+	asked->hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+	asked->hints->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	result = ask(test, asked);
 
 	KUNIT_EXPECT_EQ(test, result->domain_attr->threading, FI_THREAD_DOMAIN);
 	KUNIT_EXPECT_EQ(test, result->domain_attr->data_progress, FI_PROGRESS_MANUAL);
@@ -274,22 +266,20 @@ static void models_become_those_of_the_client(struct kunit *test)
 
 static void registration_modes_that_do_not_matter_are_dropped(struct kunit *test)
 {
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 
-	ask_begin(test, &asked);
-	asked.hints->caps = FI_MSG;
+	asked->hints->caps = FI_MSG;
 
-	KUNIT_EXPECT_EQ(test, ask(test, &asked)->domain_attr->mr_mode, 0);
+	KUNIT_EXPECT_EQ(test, ask(test, asked)->domain_attr->mr_mode, 0);
 }
 
 static void who_cannot_follow_a_targets_modes_is_no_target(struct kunit *test)
 {
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 	struct fi_info *result;
 
-	ask_begin(test, &asked);
-	asked.hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR;
-	result = ask(test, &asked);
+	asked->hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR;
+	result = ask(test, asked);
 
 	KUNIT_EXPECT_EQ(test, result->caps & (FI_REMOTE_READ | FI_REMOTE_WRITE | FI_RMA_EVENT), 0);
 	KUNIT_EXPECT_EQ(test, result->caps & (FI_RMA | FI_READ | FI_WRITE),
@@ -299,14 +289,13 @@ static void who_cannot_follow_a_targets_modes_is_no_target(struct kunit *test)
 
 static void who_asks_to_be_a_target_must_follow(struct kunit *test)
 {
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 	struct fi_info *result;
 
-	ask_begin(test, &asked);
-	asked.hints->caps = FI_MSG | FI_RMA;
-	asked.hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR;
+	asked->hints->caps = FI_MSG | FI_RMA;
+	asked->hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR;
 
-	KUNIT_EXPECT_EQ(test, core_getinfo(test, asked.hints, &result), -ENODATA);
+	KUNIT_EXPECT_EQ(test, core_getinfo(test, asked->hints, &result), -ENODATA);
 }
 
 /* Offered and wanted address format, and that of the result */
@@ -333,74 +322,68 @@ KUNIT_ARRAY_PARAM(format, format_cases, format_case_desc);
 static void an_address_format_becomes_as_exact_as_the_wish(struct kunit *test)
 {
 	const struct format_case *row = test->param_value;
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 
-	ask_begin(test, &asked);
-	asked.offer->addr_format = row->offer;
-	asked.hints->addr_format = row->wish;
+	asked->offer->addr_format = row->offer;
+	asked->hints->addr_format = row->wish;
 
-	KUNIT_EXPECT_EQ(test, ask(test, &asked)->addr_format, row->result);
+	KUNIT_EXPECT_EQ(test, ask(test, asked)->addr_format, row->result);
 }
 
 static void the_handle_is_passed_on(struct kunit *test)
 {
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 	struct fid handle;
 
-	ask_begin(test, &asked);
-	asked.hints->handle = &handle;
+	asked->hints->handle = &handle;
 
-	KUNIT_EXPECT_PTR_EQ(test, ask(test, &asked)->handle, &handle);
+	KUNIT_EXPECT_PTR_EQ(test, ask(test, asked)->handle, &handle);
 }
 
 static void an_open_fabric_is_passed_on(struct kunit *test)
 {
+	struct asked *asked = ask_begin(test);
 	struct fid_fabric *fabric;
-	struct asked asked;
 
-	ask_begin(test, &asked);
-	KUNIT_ASSERT_EQ(test, fi_fabric(ask(test, &asked)->fabric_attr, &fabric, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_fabric(ask(test, asked)->fabric_attr, &fabric, NULL), 0);
 	core_adopt(test, &fabric->fid);
-	asked.hints->fabric_attr->fabric = fabric;
+	asked->hints->fabric_attr->fabric = fabric;
 
-	KUNIT_EXPECT_PTR_EQ(test, ask(test, &asked)->fabric_attr->fabric, fabric);
+	KUNIT_EXPECT_PTR_EQ(test, ask(test, asked)->fabric_attr->fabric, fabric);
 }
 
 static void a_namespace_is_filled_in(struct kunit *test)
 {
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 
-	ask_begin(test, &asked);
-	KUNIT_EXPECT_PTR_EQ(test, ask(test, &asked)->fabric_attr->net, &init_net);
+	KUNIT_EXPECT_PTR_EQ(test, ask(test, asked)->fabric_attr->net, &init_net);
 }
 
 static void results_of_another_namespace_do_not_fit(struct kunit *test)
 {
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 	struct fi_info *result;
 
-	ask_begin(test, &asked);
-	asked.offer->fabric_attr->net = (struct net *)&asked;
+	asked->offer->fabric_attr->net = (struct net *)asked;
 
-	KUNIT_EXPECT_EQ(test, core_getinfo(test, asked.hints, &result), -ENODATA);
+	KUNIT_EXPECT_EQ(test, core_getinfo(test, asked->hints, &result), -ENODATA);
 }
 
 static void a_side_without_hints_has_all_of_the_whole(struct kunit *test)
 {
+	struct asked *asked = ask_begin(test);
 	struct fi_info *result, *whole;
 	struct fi_tx_attr *tx_attr;
 	struct fi_rx_attr *rx_attr;
-	struct asked asked;
 
-	ask_begin(test, &asked);
-	whole = ask(test, &asked);
-	tx_attr = asked.hints->tx_attr;
-	rx_attr = asked.hints->rx_attr;
-	asked.hints->tx_attr = NULL;
-	asked.hints->rx_attr = NULL;
-	result = ask(test, &asked);
-	asked.hints->tx_attr = tx_attr;
-	asked.hints->rx_attr = rx_attr;
+	whole = ask(test, asked);
+	tx_attr = asked->hints->tx_attr;
+	rx_attr = asked->hints->rx_attr;
+	asked->hints->tx_attr = NULL;
+	asked->hints->rx_attr = NULL;
+	result = ask(test, asked);
+	asked->hints->tx_attr = tx_attr;
+	asked->hints->rx_attr = rx_attr;
 
 	KUNIT_EXPECT_NE(test, result->rx_attr->caps, 0);
 	KUNIT_EXPECT_EQ(test, result->tx_attr->caps, whole->tx_attr->caps);
@@ -410,18 +393,17 @@ static void a_side_without_hints_has_all_of_the_whole(struct kunit *test)
 static void a_result_fits_as_hints_and_is_its_own_result(struct kunit *test)
 {
 	const struct caps_case *param = test->param_value;
+	struct asked *asked = ask_begin(test);
 	struct fi_info *result, *again;
-	struct asked asked;
 
-	ask_begin(test, &asked);
-	asked.hints->caps = param->wish;
-	asked.hints->tx_attr->size = 100;
-	result = ask(test, &asked);
-	KUNIT_EXPECT_TRUE(test, kofi_info_match(result, asked.hints));
+	asked->hints->caps = param->wish;
+	asked->hints->tx_attr->size = 100;
+	result = ask(test, asked);
+	KUNIT_EXPECT_TRUE(test, kofi_info_match(result, asked->hints));
 	KUNIT_EXPECT_TRUE(test, kofi_info_match(result, result));
 
-	asked.hints = result;
-	again = ask(test, &asked);
+	asked->hints = result;
+	again = ask(test, asked);
 	KUNIT_EXPECT_EQ(test, again->caps, result->caps);
 	KUNIT_EXPECT_MEMEQ(test, again->tx_attr, result->tx_attr, sizeof(*again->tx_attr));
 	KUNIT_EXPECT_MEMEQ(test, again->rx_attr, result->rx_attr, sizeof(*again->rx_attr));
@@ -453,27 +435,25 @@ static int ask_error(struct kunit *test, struct asked *asked)
 
 static void caps_that_lack_what_they_modify_are_refused(struct kunit *test)
 {
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 
-	ask_begin(test, &asked);
-	asked.hints->caps = *(const u64 *)test->param_value;
-	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), -EINVAL);
+	asked->hints->caps = *(const u64 *)test->param_value;
+	KUNIT_EXPECT_EQ(test, ask_error(test, asked), -EINVAL);
 }
 
 static void a_side_with_more_caps_than_the_whole_is_refused(struct kunit *test)
 {
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 
-	ask_begin(test, &asked);
-	asked.hints->caps = FI_MSG;
-	asked.hints->tx_attr->caps = FI_MSG | FI_RMA;
-	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), -EINVAL);
+	asked->hints->caps = FI_MSG;
+	asked->hints->tx_attr->caps = FI_MSG | FI_RMA;
+	KUNIT_EXPECT_EQ(test, ask_error(test, asked), -EINVAL);
 
-	asked.hints->tx_attr->caps = FI_MSG;
-	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), 0);
+	asked->hints->tx_attr->caps = FI_MSG;
+	KUNIT_EXPECT_EQ(test, ask_error(test, asked), 0);
 
-	asked.hints->rx_attr->caps = FI_TAGGED;
-	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), -EINVAL);
+	asked->hints->rx_attr->caps = FI_TAGGED;
+	KUNIT_EXPECT_EQ(test, ask_error(test, asked), -EINVAL);
 }
 
 static const struct addr_case {
@@ -516,59 +496,55 @@ static void addresses_shorter_than_their_family_are_refused(struct kunit *test)
 {
 	const struct addr_case *param = test->param_value;
 	struct sockaddr_storage addr = { .ss_family = param->family };
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 
-	ask_begin(test, &asked);
 	addr.__data[2] = 1;
-	asked.hints->addr_format = param->format;
-	asked.hints->dest_addrlen = param->len;
-	asked.hints->dest_addr = kmemdup(&addr, param->len ?: 1, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, asked.hints->dest_addr);
+	asked->hints->addr_format = param->format;
+	asked->hints->dest_addrlen = param->len;
+	asked->hints->dest_addr = kmemdup(&addr, param->len ?: 1, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, asked->hints->dest_addr);
 
-	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), param->err);
+	KUNIT_EXPECT_EQ(test, ask_error(test, asked), param->err);
 }
 
 static void keys_without_a_sane_length_are_refused(struct kunit *test)
 {
+	struct asked *asked = ask_begin(test);
 	struct fi_ep_attr *ep;
-	struct asked asked;
 
-	ask_begin(test, &asked);
-	ep = asked.hints->ep_attr;
+	ep = asked->hints->ep_attr;
 	ep->auth_key = kzalloc(16, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, ep->auth_key);
-	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ask_error(test, asked), -EINVAL);
 
 	ep->auth_key_size = SIZE_MAX;
-	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ask_error(test, asked), -EINVAL);
 
 	ep->auth_key_size = 16;
-	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), -ENODATA);
+	KUNIT_EXPECT_EQ(test, ask_error(test, asked), -ENODATA);
 }
 
 static void objects_of_another_class_are_refused(struct kunit *test)
 {
 	struct fid_fabric not_open = { .fid.fclass = FI_CLASS_FABRIC };
 	struct fid_domain no_domain = { .fid.fclass = FI_CLASS_EP };
-	struct asked asked;
+	struct asked *asked = ask_begin(test);
 
-	ask_begin(test, &asked);
-	asked.hints->fabric_attr->fabric = &not_open;
-	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), -EINVAL);
+	asked->hints->fabric_attr->fabric = &not_open;
+	KUNIT_EXPECT_EQ(test, ask_error(test, asked), -EINVAL);
 
-	asked.hints->fabric_attr->fabric = NULL;
-	asked.hints->domain_attr->domain = &no_domain;
-	KUNIT_EXPECT_EQ(test, ask_error(test, &asked), -EINVAL);
+	asked->hints->fabric_attr->fabric = NULL;
+	asked->hints->domain_attr->domain = &no_domain;
+	KUNIT_EXPECT_EQ(test, ask_error(test, asked), -EINVAL);
 }
 
 /* node stands for the destination, so the hint for it is not even looked at */
 static void a_node_takes_the_place_of_the_address_in_the_hints(struct kunit *test)
 {
+	struct asked *asked = ask_begin(test);
 	struct fi_info *hints, *result;
-	struct asked asked;
 
-	ask_begin(test, &asked);
-	hints = asked.hints;
+	hints = asked->hints;
 	hints->dest_addr = kzalloc(1, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, hints->dest_addr);
 	hints->dest_addrlen = 1;

@@ -12,11 +12,6 @@ static struct sockaddr_in addrs[3] = {
 	{ .sin_family = AF_INET },
 };
 
-static void open_set(struct kunit *test, struct core_set *set)
-{
-	core_open_all(test, set, core_mock(test, "mock", 1));
-}
-
 static int av_calls(const struct core_set *set, enum mock_call call)
 {
 	return atomic_read(&set->mock->calls[call]);
@@ -24,62 +19,53 @@ static int av_calls(const struct core_set *set, enum mock_call call)
 
 static void insert_reaches_the_provider_with_its_flags(struct kunit *test)
 {
+	struct core_set *set = core_all(test);
 	fi_addr_t fi_addr[3] = {};
-	struct core_set set;
 	int errors[3];
 
-	open_set(test, &set);
-
-	KUNIT_EXPECT_EQ(test, fi_av_insert(core_av(&set), addrs, 3, fi_addr,
+	KUNIT_EXPECT_EQ(test, fi_av_insert(core_av(set), addrs, 3, fi_addr,
 					   FI_MORE | FI_SYNC_ERR, errors), 3);
 
 	KUNIT_EXPECT_EQ(test, fi_addr[2], 2);
-	KUNIT_EXPECT_EQ(test, set.mock->av_flags, FI_MORE | FI_SYNC_ERR);
+	KUNIT_EXPECT_EQ(test, set->mock->av_flags, FI_MORE | FI_SYNC_ERR);
 }
 
 static void insert_of_nothing_reaches_the_provider(struct kunit *test)
 {
-	struct core_set set;
+	struct core_set *set = core_all(test);
 
-	open_set(test, &set);
-
-	KUNIT_EXPECT_EQ(test, fi_av_insert(core_av(&set), NULL, 0, NULL, 0, NULL), 0);
-	KUNIT_EXPECT_EQ(test, av_calls(&set, MOCK_CALL_AV_INSERT), 1);
+	KUNIT_EXPECT_EQ(test, fi_av_insert(core_av(set), NULL, 0, NULL, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, av_calls(set, MOCK_CALL_AV_INSERT), 1);
 }
 
 static void insertsvc_inserts_one(struct kunit *test)
 {
+	struct core_set *set = core_all(test);
 	fi_addr_t fi_addr = FI_ADDR_NOTAVAIL;
-	struct core_set set;
 
-	open_set(test, &set);
-
-	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(core_av(&set), "10.0.0.1", 7, &fi_addr, 0, NULL), 1);
+	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(core_av(set), "10.0.0.1", 7, &fi_addr, 0, NULL), 1);
 	KUNIT_EXPECT_EQ(test, fi_addr, 0);
 }
 
 static void insertsym_inserts_all_services_of_all_nodes(struct kunit *test)
 {
+	struct core_set *set = core_all(test);
 	fi_addr_t fi_addr[6] = {};
-	struct core_set set;
 
-	open_set(test, &set);
-
-	KUNIT_EXPECT_EQ(test, fi_av_insertsym(core_av(&set), "10.0.0.1", 2, 7,
+	KUNIT_EXPECT_EQ(test, fi_av_insertsym(core_av(set), "10.0.0.1", 2, 7,
 					      3, fi_addr, 0, NULL), 6);
 	KUNIT_EXPECT_EQ(test, fi_addr[5], 5);
 }
 
 static void answers_of_the_provider_are_passed_on(struct kunit *test)
 {
+	struct core_set *set = core_all(test);
 	fi_addr_t known = 0, unknown = 5;
 	struct sockaddr_in sin = {};
 	size_t len = sizeof(sin);
-	struct core_set set;
 	struct fid_av *av;
 
-	open_set(test, &set);
-	av = core_av(&set);
+	av = core_av(set);
 
 	KUNIT_EXPECT_EQ(test, fi_av_lookup(av, known, &sin, &len), 0);
 	KUNIT_EXPECT_EQ(test, sin.sin_family, AF_INET);
@@ -90,36 +76,32 @@ static void answers_of_the_provider_are_passed_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unknown, 0);
 	KUNIT_EXPECT_EQ(test, fi_av_lookup_auth_key(av, known, &sin, &len), 0);
 	KUNIT_EXPECT_EQ(test, fi_av_remove(av, &known, 1, 0), 0);
-	set.mock->fail[MOCK_CALL_AV_REMOVE] = -EBUSY;
+	set->mock->fail[MOCK_CALL_AV_REMOVE] = -EBUSY;
 	KUNIT_EXPECT_EQ(test, fi_av_remove(av, &known, 1, FI_AUTH_KEY), -EBUSY);
-	KUNIT_EXPECT_EQ(test, set.mock->av_flags, FI_AUTH_KEY);
+	KUNIT_EXPECT_EQ(test, set->mock->av_flags, FI_AUTH_KEY);
 }
 
 static void straddr_tells_how_much_it_needs(struct kunit *test)
 {
+	struct core_set *set = core_all(test);
 	char text[5] = "";
 	size_t len = sizeof(text);
-	struct core_set set;
 
-	open_set(test, &set);
-
-	KUNIT_EXPECT_STREQ(test, fi_av_straddr(core_av(&set), addrs, text, &len), "an a");
+	KUNIT_EXPECT_STREQ(test, fi_av_straddr(core_av(set), addrs, text, &len), "an a");
 	KUNIT_EXPECT_EQ(test, len, sizeof(MOCK_AV_TEXT));
 }
 
 static void straddr_without_a_place_is_still_text(struct kunit *test)
 {
-	struct core_set set;
+	struct core_set *set = core_all(test);
 	size_t none = 0, len = 8;
 	char text[8] = "x";
 
-	open_set(test, &set);
-
-	KUNIT_EXPECT_NOT_NULL(test, fi_av_straddr(core_av(&set), addrs, text, &none));
+	KUNIT_EXPECT_NOT_NULL(test, fi_av_straddr(core_av(set), addrs, text, &none));
 	KUNIT_EXPECT_EQ(test, text[0], 'x');
-	KUNIT_EXPECT_NOT_NULL(test, fi_av_straddr(core_av(&set), NULL, text, &len));
+	KUNIT_EXPECT_NOT_NULL(test, fi_av_straddr(core_av(set), NULL, text, &len));
 	KUNIT_EXPECT_STREQ(test, text, "Invalid");
-	KUNIT_EXPECT_EQ(test, av_calls(&set, MOCK_CALL_AV_STRADDR), 0);
+	KUNIT_EXPECT_EQ(test, av_calls(set, MOCK_CALL_AV_STRADDR), 0);
 }
 
 /* Insertions that make no sense, whichever the call */
@@ -142,33 +124,31 @@ static void insertion_that_makes_no_sense_is_refused(struct kunit *test)
 {
 	const struct bad_insert *row = test->param_value;
 	fi_addr_t ids[1] = { 1 }, *fi_addr = row->no_fi_addr ? NULL : ids;
-	struct core_set set;
+	struct core_set *set = core_all(test);
 	struct fid_av *av;
 	int calls;
 
-	open_set(test, &set);
-	av = core_av(&set);
-	calls = mock_calls(set.mock);
+	av = core_av(set);
+	calls = mock_calls(set->mock);
 
 	KUNIT_EXPECT_EQ(test, fi_av_insert(av, addrs, 1, fi_addr, row->flags, NULL), row->err);
 	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(av, "10.0.0.1", 1, fi_addr,
 					      row->flags, NULL), row->err);
 	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, "10.0.0.1", 1, 1, 1, fi_addr,
 					      row->flags, NULL), row->err);
-	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
+	KUNIT_EXPECT_EQ(test, mock_calls(set->mock), calls);
 }
 
 static void missing_address_is_refused(struct kunit *test)
 {
-	struct core_set set;
+	struct core_set *set = core_all(test);
 	struct fid_av *av;
 	fi_addr_t fi_addr;
 	size_t len = 4;
 	int calls;
 
-	open_set(test, &set);
-	av = core_av(&set);
-	calls = mock_calls(set.mock);
+	av = core_av(set);
+	calls = mock_calls(set->mock);
 
 	KUNIT_EXPECT_EQ(test, fi_av_insert(av, NULL, 1, NULL, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(av, NULL, 1, NULL, 0, NULL), -EINVAL);
@@ -181,18 +161,17 @@ static void missing_address_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_av_insert_auth_key(av, "k", 1, NULL, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_av_lookup_auth_key(av, 0, NULL, &len), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_av_lookup_auth_key(av, 0, addrs, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
+	KUNIT_EXPECT_EQ(test, mock_calls(set->mock), calls);
 }
 
 static void number_out_of_range_is_refused(struct kunit *test)
 {
-	struct core_set set;
+	struct core_set *set = core_all(test);
 	struct fid_av *av;
 	int calls;
 
-	open_set(test, &set);
-	av = core_av(&set);
-	calls = mock_calls(set.mock);
+	av = core_av(set);
+	calls = mock_calls(set->mock);
 
 	KUNIT_EXPECT_EQ(test, fi_av_insert(av, addrs, 1UL + INT_MAX, NULL, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(av, "::1", -1, NULL, 0, NULL), -EINVAL);
@@ -203,39 +182,36 @@ static void number_out_of_range_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, "::1", 1, 65535, 2, NULL, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, "::1", 1, 65536, 1, NULL, 0, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_av_insertsym(av, "::1", INT_MAX, 1, 2, NULL, 0, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
+	KUNIT_EXPECT_EQ(test, mock_calls(set->mock), calls);
 }
 
 static void unknown_flag_is_refused(struct kunit *test)
 {
 	struct fi_av_attr attr = { .flags = FI_SYNC_ERR };
+	struct core_set *set = core_all(test);
 	fi_addr_t fi_addr = 0;
-	struct core_set set;
 	struct fid_av *av;
 	int calls;
 
-	open_set(test, &set);
-	av = core_av(&set);
-	calls = mock_calls(set.mock);
+	av = core_av(set);
+	calls = mock_calls(set->mock);
 
-	KUNIT_EXPECT_EQ(test, fi_av_open(core_domain(&set), &attr, &av, NULL), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_av_open(core_domain(set), &attr, &av, NULL), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, fi_av_remove(av, &fi_addr, 1, FI_MORE), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, fi_av_insert_auth_key(av, "k", 1, &fi_addr, FI_MORE), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, fi_av_set_user_id(av, 0, 1, FI_MORE), -FI_EBADFLAGS);
-	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
+	KUNIT_EXPECT_EQ(test, mock_calls(set->mock), calls);
 }
 
 static void known_flags_of_a_vector_are_accepted(struct kunit *test)
 {
+	struct core_set *set = core_all(test);
 	struct fi_av_attr attr = {
 		.flags = FI_AV_USER_ID | FI_SYMMETRIC | FI_EVENT,
 	};
-	struct core_set set;
 	struct fid_av *av;
 
-	open_set(test, &set);
-
-	KUNIT_ASSERT_EQ(test, fi_av_open(core_domain(&set), &attr, &av, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_av_open(core_domain(set), &attr, &av, NULL), 0);
 	core_adopt(test, &av->fid);
 }
 

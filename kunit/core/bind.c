@@ -137,34 +137,31 @@ static void binding_twice_is_refused(struct kunit *test)
 
 static void queue_bound_to_two_endpoints_waits_for_both(struct kunit *test)
 {
-	struct mock *mock = core_mock(test, "mock", 1);
+	struct core_set *set = core_all(test);
 	struct fid *second;
-	struct core_set set;
 
-	core_open_all(test, &set, mock);
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_EP, &second), 0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_EQ], 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(container_of(second, struct fid_ep, fid), set.fid[MOCK_EQ],
-					 0), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_EP, &second), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(set), set->fid[MOCK_EQ], 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(container_of(second, struct fid_ep, fid),
+					 set->fid[MOCK_EQ], 0), 0);
 
 	KUNIT_EXPECT_EQ(test, core_close(test, second), 0);
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_EQ]), -EBUSY);
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_EP]), 0);
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_EQ]), 0);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_EQ]), -EBUSY);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_EP]), 0);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_EQ]), 0);
 }
 
 static void queue_bound_to_an_endpoint_that_refuses_to_close_stays(struct kunit *test)
 {
-	struct mock *mock = core_mock(test, "mock", 1);
-	struct core_set set;
+	struct core_set *set = core_all(test);
+	struct mock *mock = set->mock;
 
-	core_open_all(test, &set, mock);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_EQ], 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(set), set->fid[MOCK_EQ], 0), 0);
 	mock->fail[MOCK_CALL_CLOSE] = -EIO;
 
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_EP]), -EIO);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_EP]), -EIO);
 
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_EQ]), -EBUSY);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_EQ]), -EBUSY);
 }
 
 static bool can_bind(enum mock_class class, enum mock_class bclass)
@@ -192,15 +189,13 @@ KUNIT_ARRAY_PARAM(binder, binders, binder_desc);
 static void wrong_kind_of_object_is_refused(struct kunit *test)
 {
 	enum mock_class class = *(const enum mock_class *)test->param_value;
-	struct mock *mock = core_mock(test, "mock", 1);
+	struct core_set *set = core_all(test);
+	struct mock *mock = set->mock;
 	enum mock_class bclass;
-	struct core_set set;
-
-	core_open_all(test, &set, mock);
 
 	for (bclass = 0; bclass < MOCK_NR_CLASSES; bclass++)
 		if (!can_bind(class, bclass))
-			KUNIT_EXPECT_EQ_MSG(test, bind(&set, class, set.fid[bclass], 0), -EINVAL,
+			KUNIT_EXPECT_EQ_MSG(test, bind(set, class, set->fid[bclass], 0), -EINVAL,
 					    "a %s", mock_classes[bclass].name);
 
 	KUNIT_EXPECT_EQ(test, atomic_read(&mock->calls[MOCK_CALL_BIND]), 0);
@@ -209,14 +204,12 @@ static void wrong_kind_of_object_is_refused(struct kunit *test)
 static void nothing_is_refused(struct kunit *test)
 {
 	enum mock_class class = *(const enum mock_class *)test->param_value;
-	struct mock *mock = core_mock(test, "mock", 1);
+	struct core_set *set = core_all(test);
+	struct mock *mock = set->mock;
 	struct fid stray = { .fclass = FI_CLASS_EQ };
-	struct core_set set;
 
-	core_open_all(test, &set, mock);
-
-	KUNIT_EXPECT_EQ(test, bind(&set, class, NULL, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, bind(&set, class, &stray, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, bind(set, class, NULL, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, bind(set, class, &stray, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, atomic_read(&mock->calls[MOCK_CALL_BIND]), 0);
 }
 
@@ -255,32 +248,28 @@ static void wrong_flags_are_refused(struct kunit *test)
 
 static void own_queue_per_direction_is_accepted(struct kunit *test)
 {
-	struct mock *mock = core_mock(test, "mock", 1);
-	struct core_set set;
+	struct core_set *set = core_all(test);
 	struct fid *rx_cq;
 
-	core_open_all(test, &set, mock);
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_CQ, &rx_cq), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_CQ, &rx_cq), 0);
 
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_CQ], FI_TRANSMIT), 0);
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(&set), rx_cq, FI_RECV), 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(set), set->fid[MOCK_CQ], FI_TRANSMIT), 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(set), rx_cq, FI_RECV), 0);
 
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_CQ]), -EBUSY);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_CQ]), -EBUSY);
 	KUNIT_EXPECT_EQ(test, core_close(test, rx_cq), -EBUSY);
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_EP]), 0);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_EP]), 0);
 }
 
 static void second_queue_for_a_direction_is_refused(struct kunit *test)
 {
-	struct mock *mock = core_mock(test, "mock", 1);
-	struct core_set set;
+	struct core_set *set = core_all(test);
 	struct fid *other;
 
-	core_open_all(test, &set, mock);
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_CQ, &other), 0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_CQ], FI_TRANSMIT), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_CQ, &other), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(set), set->fid[MOCK_CQ], FI_TRANSMIT), 0);
 
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(&set), other, FI_TRANSMIT | FI_RECV), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(set), other, FI_TRANSMIT | FI_RECV), -EINVAL);
 
 	KUNIT_EXPECT_EQ(test, core_close(test, other), 0);
 }

@@ -31,9 +31,8 @@ struct cntr_test {
 
 static struct cntr_test *cntr_test(struct kunit *test)
 {
-	struct cntr_test *ct = kunit_kzalloc(test, sizeof(*ct), GFP_KERNEL);
+	struct cntr_test *ct = vt_buf(test, sizeof(*ct));
 
-	KUNIT_ASSERT_NOT_NULL(test, ct);
 	init_completion(&ct->ready);
 	ct->timeout = FOR_EVER_MS;
 	ct->threshold = 3;

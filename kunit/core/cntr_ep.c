@@ -19,9 +19,8 @@ static struct cntr_test *open_events(struct kunit *test, enum fi_cntr_events eve
 		.events = events,
 		.wait_obj = FI_WAIT_UNSPEC,
 	};
-	struct cntr_test *ct = kunit_kzalloc(test, sizeof(*ct), GFP_KERNEL);
+	struct cntr_test *ct = vt_buf(test, sizeof(*ct));
 
-	KUNIT_ASSERT_NOT_NULL(test, ct);
 	core_open_parents(test, &ct->set, core_mock(test, "mock", 1), MOCK_CNTR);
 	KUNIT_ASSERT_EQ(test, fi_cntr_open(core_domain(&ct->set), &attr, &ct->cntr, NULL), 0);
 	core_adopt(test, &ct->cntr->fid);

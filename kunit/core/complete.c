@@ -55,11 +55,6 @@ static void every_table_has_a_row(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tables, ARRAY_SIZE(rows));
 }
 
-static void open_row(struct kunit *test, struct core_set *set, const struct row *row)
-{
-	core_open_parents(test, set, core_mock(test, "mock", 1), row->class);
-}
-
 static void spoil(struct core_set *set, const struct row *row, enum mock_flaw flaw, size_t arg)
 {
 	set->mock->knob = (struct mock_knob) {
@@ -88,14 +83,12 @@ static void expect_refused(struct kunit *test, struct core_set *set,
 static void null_slot_is_refused(struct kunit *test)
 {
 	const struct row *row = test->param_value;
+	struct core_set *set = core_parents(test, row->class);
 	unsigned int slot, slots = mock_table_slots(row_table(row));
-	struct core_set set;
-
-	open_row(test, &set, row);
 
 	for (slot = row->table ? 0 : 1; slot < slots; slot++) {
-		spoil(&set, row, MOCK_HOLE, slot);
-		expect_refused(test, &set, row, true);
+		spoil(set, row, MOCK_HOLE, slot);
+		expect_refused(test, set, row, true);
 	}
 }
 
@@ -128,74 +121,67 @@ static void expect_let_go(struct kunit *test, struct core_set *set)
 static void null_close_is_refused(struct kunit *test)
 {
 	const struct row *row = test->param_value;
-	struct core_set set;
+	struct core_set *set = core_parents(test, row->class);
 
-	open_row(test, &set, row);
-	spoil(&set, row, MOCK_HOLE, 0);
+	spoil(set, row, MOCK_HOLE, 0);
 
-	expect_refused(test, &set, row, false);
+	expect_refused(test, set, row, false);
 
-	expect_let_go(test, &set);
+	expect_let_go(test, set);
 }
 
 static void missing_fid_table_is_refused(struct kunit *test)
 {
 	const struct row *row = test->param_value;
-	struct core_set set;
+	struct core_set *set = core_parents(test, row->class);
 
-	open_row(test, &set, row);
-	spoil(&set, row, MOCK_NO_TABLE, 0);
+	spoil(set, row, MOCK_NO_TABLE, 0);
 
-	expect_refused(test, &set, row, false);
+	expect_refused(test, set, row, false);
 
-	expect_let_go(test, &set);
+	expect_let_go(test, set);
 }
 
 static void missing_table_is_refused(struct kunit *test)
 {
 	const struct row *row = test->param_value;
-	struct core_set set;
+	struct core_set *set = core_parents(test, row->class);
 	unsigned int table;
-
-	open_row(test, &set, row);
 
 	for (table = 1; table < mock_classes[row->class].nr_tables; table++) {
 		struct row other = { row->class, table };
 
-		spoil(&set, &other, MOCK_NO_TABLE, table);
-		expect_refused(test, &set, &other, true);
+		spoil(set, &other, MOCK_NO_TABLE, table);
+		expect_refused(test, set, &other, true);
 	}
 }
 
 static void wrong_class_is_refused(struct kunit *test)
 {
 	const struct row *row = test->param_value;
-	struct core_set set;
+	struct core_set *set = core_parents(test, row->class);
 
-	open_row(test, &set, row);
-	spoil(&set, row, MOCK_WRONG_CLASS, 0);
+	spoil(set, row, MOCK_WRONG_CLASS, 0);
 
-	expect_refused(test, &set, row, true);
+	expect_refused(test, set, row, true);
 }
 
 static void absurd_size_is_refused(struct kunit *test)
 {
 	static const size_t sizes[] = { 0, 1, sizeof(size_t) - 1 };
 	const struct row *row = test->param_value;
+	struct core_set *set = core_parents(test, row->class);
 	size_t size = row_table(row)->size;
-	struct core_set set;
 	int i;
 
-	open_row(test, &set, row);
-
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
-		spoil(&set, row, MOCK_SIZE, sizes[i]);
-		expect_refused(test, &set, row, true);
+		spoil(set, row, MOCK_SIZE, sizes[i]);
+		expect_refused(test, set, row, true);
 	}
-	spoil(&set, row, MOCK_SIZE, size + 1);
-	expect_refused(test, &set, row, true);
-	spoil(&set, row, MOCK_SIZE, size - 1);
-	expect_refused(test, &set, row, true);
+	spoil(set, row, MOCK_SIZE, size + 1);
+	expect_refused(test, set, row, true);
+	spoil(set, row, MOCK_SIZE, size - 1);
+	expect_refused(test, set, row, true);
 }
 
 /* The last slot of a table of an open object, and of the core's filler */
@@ -223,17 +209,16 @@ static void *first_slot(const struct row *row, struct fid *fid)
 static void shorter_table_is_filled_up(struct kunit *test)
 {
 	const struct row *row = test->param_value;
+	struct core_set *set = core_parents(test, row->class);
 	struct fid *whole, *fid;
-	struct core_set set;
 	size_t size;
 
-	open_row(test, &set, row);
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, row->class, &whole), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, set, row->class, &whole), 0);
 
 	for (size = row_table(row)->size - sizeof(void *);
 	     size > sizeof(size_t); size -= sizeof(void *)) {
-		spoil(&set, row, MOCK_SIZE, size);
-		KUNIT_ASSERT_EQ(test, core_open(test, &set, row->class, &fid), 0);
+		spoil(set, row, MOCK_SIZE, size);
+		KUNIT_ASSERT_EQ(test, core_open(test, set, row->class, &fid), 0);
 		KUNIT_EXPECT_PTR_EQ(test, last_slot(row, fid), last_filler(row));
 		KUNIT_EXPECT_PTR_EQ(test, first_slot(row, fid), first_slot(row, whole));
 		KUNIT_EXPECT_EQ(test, core_close(test, fid), 0);
@@ -243,25 +228,24 @@ static void shorter_table_is_filled_up(struct kunit *test)
 static void longer_table_is_accepted(struct kunit *test)
 {
 	const struct row *row = test->param_value;
-	struct core_set set;
+	struct core_set *set = core_parents(test, row->class);
 	struct fid *fid;
 
-	open_row(test, &set, row);
-	spoil(&set, row, MOCK_SIZE, row_table(row)->size + 3 * sizeof(void *));
+	spoil(set, row, MOCK_SIZE, row_table(row)->size + 3 * sizeof(void *));
 
-	KUNIT_EXPECT_EQ(test, core_open(test, &set, row->class, &fid), 0);
+	KUNIT_EXPECT_EQ(test, core_open(test, set, row->class, &fid), 0);
 }
+
+static const struct row xfer = { MOCK_EP, 3 };
 
 static void transfer_beyond_a_short_table_answers_enosys(struct kunit *test)
 {
-	static const struct row xfer = { MOCK_EP, 3 };
-	struct core_set set;
+	struct core_set *set = core_parents(test, MOCK_EP);
 	struct fid_ep *ep;
 	struct fid *fid;
 
-	open_row(test, &set, &xfer);
-	spoil(&set, &xfer, MOCK_SIZE, offsetof(struct fi_ops_xfer, recv));
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_EP, &fid), 0);
+	spoil(set, &xfer, MOCK_SIZE, offsetof(struct fi_ops_xfer, recv));
+	KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_EP, &fid), 0);
 	ep = container_of(fid, struct fid_ep, fid);
 
 	KUNIT_EXPECT_EQ(test, fi_recv(ep, NULL, 0, NULL, 0, NULL), -ENOSYS);
@@ -275,13 +259,12 @@ static void transfer_beyond_a_short_table_answers_enosys(struct kunit *test)
 static void control_beyond_a_short_table_answers_enosys(struct kunit *test)
 {
 	static const struct row cm = { MOCK_EP, 2 };
-	struct core_set set;
+	struct core_set *set = core_parents(test, MOCK_EP);
 	struct fid_ep *ep;
 	struct fid *fid;
 
-	open_row(test, &set, &cm);
-	spoil(&set, &cm, MOCK_SIZE, offsetof(struct fi_ops_cm, accept));
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_EP, &fid), 0);
+	spoil(set, &cm, MOCK_SIZE, offsetof(struct fi_ops_cm, accept));
+	KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_EP, &fid), 0);
 	ep = container_of(fid, struct fid_ep, fid);
 
 	KUNIT_EXPECT_EQ(test, fi_accept(ep, NULL, 0), -ENOSYS);
@@ -291,15 +274,14 @@ static void control_beyond_a_short_table_answers_enosys(struct kunit *test)
 static void open_beyond_a_short_table_answers_enosys(struct kunit *test)
 {
 	static const struct row fabric = { MOCK_FABRIC, 1 };
-	struct core_set set;
+	struct core_set *set = core_parents(test, MOCK_FABRIC);
 	struct fid *fid;
 
-	open_row(test, &set, &fabric);
-	spoil(&set, &fabric, MOCK_SIZE, offsetof(struct fi_ops_fabric, eq_open));
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_FABRIC, &set.fid[MOCK_FABRIC]), 0);
+	spoil(set, &fabric, MOCK_SIZE, offsetof(struct fi_ops_fabric, eq_open));
+	KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_FABRIC, &set->fid[MOCK_FABRIC]), 0);
 
-	KUNIT_EXPECT_EQ(test, core_open(test, &set, MOCK_EQ, &fid), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, core_open(test, &set, MOCK_DOMAIN, &fid), 0);
+	KUNIT_EXPECT_EQ(test, core_open(test, set, MOCK_EQ, &fid), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, core_open(test, set, MOCK_DOMAIN, &fid), 0);
 }
 
 /* Capabilities that promise the table of data transfers */
@@ -315,67 +297,62 @@ static const struct promise {
 
 KUNIT_ARRAY_PARAM_DESC(promise, promises, name);
 
-static struct row open_promise(struct kunit *test, struct core_set *set)
+/* What an endpoint promises with that capability */
+static struct core_set *open_promise(struct kunit *test)
 {
 	const struct promise *promise = test->param_value;
-	struct row row = { MOCK_EP, 3 };
+	struct core_set *set = core_parents(test, MOCK_EP);
 
-	open_row(test, set, &row);
 	set->info->caps = promise->cap;
-	return row;
+	return set;
 }
 
 static void promised_table_of_the_cores_fillers_is_refused(struct kunit *test)
 {
-	struct core_set set;
-	struct row row = open_promise(test, &set);
+	struct core_set *set = open_promise(test);
 
-	spoil(&set, &row, MOCK_FILLERS, 0);
+	spoil(set, &xfer, MOCK_FILLERS, 0);
 
-	expect_refused(test, &set, &row, true);
+	expect_refused(test, set, &xfer, true);
 }
 
 static void promised_table_of_copied_fillers_is_refused(struct kunit *test)
 {
-	struct core_set set;
-	struct row row = open_promise(test, &set);
+	struct core_set *set = open_promise(test);
 
-	spoil(&set, &row, MOCK_FILLER_COPY, 0);
+	spoil(set, &xfer, MOCK_FILLER_COPY, 0);
 
-	expect_refused(test, &set, &row, true);
+	expect_refused(test, set, &xfer, true);
 }
 
 static void promised_short_table_of_nothing_is_refused(struct kunit *test)
 {
-	struct core_set set;
-	struct row row = open_promise(test, &set);
+	struct core_set *set = open_promise(test);
 
-	spoil(&set, &row, MOCK_SIZE, sizeof(size_t));
+	spoil(set, &xfer, MOCK_SIZE, sizeof(size_t));
 
-	expect_refused(test, &set, &row, true);
+	expect_refused(test, set, &xfer, true);
 }
 
 static void promised_table_with_one_call_is_accepted(struct kunit *test)
 {
-	struct core_set set;
-	struct row row = open_promise(test, &set);
+	struct core_set *set = open_promise(test);
 	struct fid *fid;
 
-	spoil(&set, &row, MOCK_REAL, mock_table_slots(row_table(&row)) - 1);
+	spoil(set, &xfer, MOCK_REAL, mock_table_slots(row_table(&xfer)) - 1);
 
-	KUNIT_EXPECT_EQ(test, core_open(test, &set, MOCK_EP, &fid), 0);
+	KUNIT_EXPECT_EQ(test, core_open(test, set, MOCK_EP, &fid), 0);
 }
 
 static void table_of_fillers_that_nobody_promised_is_accepted(struct kunit *test)
 {
-	struct core_set set;
-	struct row row = open_promise(test, &set);
+	struct core_set *set = open_promise(test);
 	struct fid *fid;
 
-	set.info->caps = 0;
-	spoil(&set, &row, MOCK_FILLERS, 0);
+	set->info->caps = 0;
+	spoil(set, &xfer, MOCK_FILLERS, 0);
 
-	KUNIT_EXPECT_EQ(test, core_open(test, &set, MOCK_EP, &fid), 0);
+	KUNIT_EXPECT_EQ(test, core_open(test, set, MOCK_EP, &fid), 0);
 }
 
 /* A provider whose objects transfer no data names this table */

@@ -9,66 +9,55 @@
 
 static void index_of_a_context_is_the_providers(struct kunit *test)
 {
-	struct core_set set;
+	struct core_set *set = core_parents(test, MOCK_TX);
 	struct fid_ep *ep;
 
-	core_open_parents(test, &set, core_mock(test, "mock", 1), MOCK_TX);
-
-	KUNIT_EXPECT_EQ(test, fi_tx_context(core_sep(&set), MOCK_CTX_CNT, NULL,
-					    &ep, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_rx_context(core_sep(&set), MOCK_CTX_CNT, NULL,
-					    &ep, NULL), -EINVAL);
-	KUNIT_ASSERT_EQ(test, fi_tx_context(core_sep(&set), MOCK_CTX_CNT - 1, NULL, &ep, NULL), 0);
+	KUNIT_EXPECT_EQ(test, fi_tx_context(core_sep(set), MOCK_CTX_CNT, NULL, &ep, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_rx_context(core_sep(set), MOCK_CTX_CNT, NULL, &ep, NULL), -EINVAL);
+	KUNIT_ASSERT_EQ(test, fi_tx_context(core_sep(set), MOCK_CTX_CNT - 1, NULL, &ep, NULL), 0);
 	core_adopt(test, &ep->fid);
 }
 
 static void negative_index_is_refused(struct kunit *test)
 {
-	struct core_set set;
+	struct core_set *set = core_parents(test, MOCK_TX);
 	struct fid_ep *ep;
 	int calls;
 
-	core_open_parents(test, &set, core_mock(test, "mock", 1), MOCK_TX);
-	calls = mock_calls(set.mock);
+	calls = mock_calls(set->mock);
 
-	KUNIT_EXPECT_EQ(test, fi_tx_context(core_sep(&set), -1, NULL, &ep, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_rx_context(core_sep(&set), -1, NULL, &ep, NULL), -EINVAL);
-	KUNIT_EXPECT_EQ(test, mock_calls(set.mock), calls);
+	KUNIT_EXPECT_EQ(test, fi_tx_context(core_sep(set), -1, NULL, &ep, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_rx_context(core_sep(set), -1, NULL, &ep, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, mock_calls(set->mock), calls);
 }
 
 static void scalable_endpoint_waits_for_all_its_contexts(struct kunit *test)
 {
-	struct core_set set;
+	struct core_set *set = core_all(test);
 
-	core_open_all(test, &set, core_mock(test, "mock", 1));
-
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_TX]), 0);
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_SEP]), -EBUSY);
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_RX]), 0);
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_SEP]), 0);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_TX]), 0);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_SEP]), -EBUSY);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_RX]), 0);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_SEP]), 0);
 }
 
 /* Each context is enabled for itself, and so is what holds them */
 static void contexts_are_enabled_one_by_one(struct kunit *test)
 {
-	struct core_set set;
+	struct core_set *set = core_all(test);
 
-	core_open_all(test, &set, core_mock(test, "mock", 1));
-
-	KUNIT_EXPECT_EQ(test, fi_enable(core_tx(&set)), 0);
-	KUNIT_EXPECT_EQ(test, fi_enable(core_rx(&set)), 0);
-	KUNIT_EXPECT_EQ(test, fi_enable(core_sep(&set)), 0);
-	KUNIT_EXPECT_EQ(test, atomic_read(&set.mock->calls[MOCK_CALL_CONTROL]), 3);
+	KUNIT_EXPECT_EQ(test, fi_enable(core_tx(set)), 0);
+	KUNIT_EXPECT_EQ(test, fi_enable(core_rx(set)), 0);
+	KUNIT_EXPECT_EQ(test, fi_enable(core_sep(set)), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&set->mock->calls[MOCK_CALL_CONTROL]), 3);
 }
 
 static void context_carries_data_by_its_own_table(struct kunit *test)
 {
-	struct core_set set;
+	struct core_set *set = core_all(test);
 
-	core_open_all(test, &set, core_mock(test, "mock", 1));
-
-	KUNIT_EXPECT_EQ(test, fi_send(core_tx(&set), "x", 1, NULL, 0, NULL), -EPROTO);
-	KUNIT_EXPECT_EQ(test, fi_inject(core_tx(&set), "x", 1, 0), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_send(core_tx(set), "x", 1, NULL, 0, NULL), -EPROTO);
+	KUNIT_EXPECT_EQ(test, fi_inject(core_tx(set), "x", 1, 0), -ENOSYS);
 }
 
 static void spoil(struct core_set *set, enum mock_class class)
@@ -92,29 +81,27 @@ KUNIT_ARRAY_PARAM(context, contexts, context_desc);
 static void context_without_the_calls_of_its_endpoint_is_refused(struct kunit *test)
 {
 	enum mock_class class = *(const enum mock_class *)test->param_value;
-	struct core_set set;
+	struct core_set *set = core_parents(test, class);
 	struct fid *fid;
 
-	core_open_parents(test, &set, core_mock(test, "mock", 1), class);
-	spoil(&set, class);
+	spoil(set, class);
 
-	KUNIT_EXPECT_EQ(test, core_open(test, &set, class, &fid), -EINVAL);
-	KUNIT_EXPECT_EQ(test, atomic_read(&set.mock->live[class]), 0);
+	KUNIT_EXPECT_EQ(test, core_open(test, set, class, &fid), -EINVAL);
+	KUNIT_EXPECT_EQ(test, atomic_read(&set->mock->live[class]), 0);
 }
 
 static void context_may_have_less_than_its_endpoint(struct kunit *test)
 {
+	struct core_set *set = core_parents(test, MOCK_TX);
 	struct fi_tx_attr tx_attr = { .caps = FI_FENCE };
 	struct fi_rx_attr rx_attr = { .caps = FI_SOURCE };
 	struct fid_ep *tx, *rx;
-	struct core_set set;
 
-	core_open_parents(test, &set, core_mock(test, "mock", 1), MOCK_TX);
-	spoil(&set, MOCK_TX);
-	KUNIT_ASSERT_EQ(test, fi_tx_context(core_sep(&set), 0, &tx_attr, &tx, NULL), 0);
+	spoil(set, MOCK_TX);
+	KUNIT_ASSERT_EQ(test, fi_tx_context(core_sep(set), 0, &tx_attr, &tx, NULL), 0);
 	core_adopt(test, &tx->fid);
-	spoil(&set, MOCK_RX);
-	KUNIT_ASSERT_EQ(test, fi_rx_context(core_sep(&set), 0, &rx_attr, &rx, NULL), 0);
+	spoil(set, MOCK_RX);
+	KUNIT_ASSERT_EQ(test, fi_rx_context(core_sep(set), 0, &rx_attr, &rx, NULL), 0);
 	core_adopt(test, &rx->fid);
 }
 
@@ -122,26 +109,24 @@ static void context_may_have_less_than_its_endpoint(struct kunit *test)
 static void receive_context_promises_no_rma(struct kunit *test)
 {
 	struct fi_rx_attr attr = { .caps = FI_RMA | FI_REMOTE_WRITE };
-	struct core_set set;
+	struct core_set *set = core_parents(test, MOCK_RX);
 	struct fid_ep *ep;
 
-	core_open_parents(test, &set, core_mock(test, "mock", 1), MOCK_RX);
-	spoil(&set, MOCK_RX);
+	spoil(set, MOCK_RX);
 
-	KUNIT_ASSERT_EQ(test, fi_rx_context(core_sep(&set), 0, &attr, &ep, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_rx_context(core_sep(set), 0, &attr, &ep, NULL), 0);
 	core_adopt(test, &ep->fid);
 }
 
 static void transmit_context_that_promises_rma_needs_it(struct kunit *test)
 {
 	struct fi_tx_attr attr = { .caps = FI_RMA | FI_WRITE };
-	struct core_set set;
+	struct core_set *set = core_parents(test, MOCK_TX);
 	struct fid_ep *ep;
 
-	core_open_parents(test, &set, core_mock(test, "mock", 1), MOCK_TX);
-	spoil(&set, MOCK_TX);
+	spoil(set, MOCK_TX);
 
-	KUNIT_EXPECT_EQ(test, fi_tx_context(core_sep(&set), 0, &attr, &ep, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_tx_context(core_sep(set), 0, &attr, &ep, NULL), -EINVAL);
 }
 
 static void context_takes_queues_of_its_endpoints_domain_only(struct kunit *test)
@@ -160,52 +145,45 @@ static void context_takes_queues_of_its_endpoints_domain_only(struct kunit *test
 
 static void alias_is_a_child_of_its_endpoint(struct kunit *test)
 {
+	struct core_set *set = core_all(test);
 	struct fid_ep *alias = NULL;
-	struct core_set set;
 
-	core_open_all(test, &set, core_mock(test, "mock", 1));
-
-	KUNIT_ASSERT_EQ(test, fi_ep_alias(core_ep(&set), &alias, FI_TRANSMIT), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_alias(core_ep(set), &alias, FI_TRANSMIT), 0);
 	KUNIT_ASSERT_NOT_NULL(test, alias);
 	core_adopt(test, &alias->fid);
 
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_EP]), -EBUSY);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_EP]), -EBUSY);
 	KUNIT_EXPECT_EQ(test, core_close(test, &alias->fid), 0);
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_EP]), 0);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_EP]), 0);
 }
 
 static void provider_without_aliases_leaves_none(struct kunit *test)
 {
+	struct core_set *set = core_all(test);
 	struct fid_ep *alias = NULL;
-	struct core_set set;
 
-	core_open_all(test, &set, core_mock(test, "mock", 1));
-
-	KUNIT_EXPECT_EQ(test, fi_ep_alias(core_tx(&set), &alias, FI_TRANSMIT), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_ep_alias(core_tx(set), &alias, FI_TRANSMIT), -ENOSYS);
 	KUNIT_EXPECT_NULL(test, alias);
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_TX]), 0);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_TX]), 0);
 }
 
 static void size_left_is_not_counted(struct kunit *test)
 {
-	struct core_set set;
+	struct core_set *set = core_all(test);
 
-	core_open_all(test, &set, core_mock(test, "mock", 1));
-
-	KUNIT_EXPECT_EQ(test, fi_rx_size_left(core_ep(&set)), -ENOSYS);
-	KUNIT_EXPECT_EQ(test, fi_tx_size_left(core_ep(&set)), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_rx_size_left(core_ep(set)), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_tx_size_left(core_ep(set)), -ENOSYS);
 }
 
 static void drain_of_a_context_reaches_the_provider(struct kunit *test)
 {
-	struct core_set set;
+	struct core_set *set = core_all(test);
 
-	core_open_all(test, &set, core_mock(test, "mock", 1));
-	set.mock->fail[MOCK_CALL_DRAIN] = -ETIMEDOUT;
+	set->mock->fail[MOCK_CALL_DRAIN] = -ETIMEDOUT;
 
-	KUNIT_EXPECT_EQ(test, fi_ep_drain(core_tx(&set), 1), -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, fi_ep_drain(core_rx(&set), 1), 0);
-	KUNIT_EXPECT_EQ(test, fi_ep_drain(core_ep(&set), 1), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(core_tx(set), 1), -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(core_rx(set), 1), 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(core_ep(set), 1), -FI_EOPBADSTATE);
 }
 
 /* Regions that are more than a list in memory */
@@ -233,23 +211,22 @@ KUNIT_ARRAY_PARAM_DESC(dmabuf, dmabuf_cases, name);
 
 static int register_dmabuf(struct kunit *test, u64 caps, const struct dmabuf_case *row)
 {
+	struct core_set *set = core_parents(test, MOCK_DOMAIN);
 	struct fi_mr_attr attr = {
 		.type = row->type,
 		.dmabuf = &row->piece,
 		.iov_count = row->count,
 		.access = FI_REMOTE_READ,
 	};
-	struct core_set set;
 	struct fid_mr *mr;
 	int ret;
 
-	core_open_parents(test, &set, core_mock(test, "mock", 1), MOCK_DOMAIN);
-	set.info->caps |= caps;
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_DOMAIN, &set.fid[MOCK_DOMAIN]), 0);
+	set->info->caps |= caps;
+	KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_DOMAIN, &set->fid[MOCK_DOMAIN]), 0);
 
-	ret = fi_mr_regattr(core_domain(&set), &attr, FI_MR_DMABUF, &mr);
+	ret = fi_mr_regattr(core_domain(set), &attr, FI_MR_DMABUF, &mr);
 	if (!ret) {
-		KUNIT_EXPECT_EQ(test, set.mock->mr_flags, FI_MR_DMABUF);
+		KUNIT_EXPECT_EQ(test, set->mock->mr_flags, FI_MR_DMABUF);
 		core_adopt(test, &mr->fid);
 	}
 	return ret;
@@ -269,25 +246,23 @@ static void domain_without_peer_memory_knows_no_dmabuf(struct kunit *test)
 
 static void kinds_of_regions_are_the_providers(struct kunit *test)
 {
+	struct core_set *set = core_all(test);
 	static const u64 flags[] = {
 		FI_MR_ENDPOINT, FI_MR_SINGLE_USE, FI_RMA_EVENT, FI_AUTH_KEY,
 	};
 	struct kvec iov = { (void *)flags, sizeof(flags) };
 	struct fi_mr_attr attr = { .mr_iov = &iov, .iov_count = 1 };
-	struct core_set set;
 	struct fid_mr *mr;
 	int i;
 
-	core_open_all(test, &set, core_mock(test, "mock", 1));
-
 	for (i = 0; i < ARRAY_SIZE(flags); i++) {
-		KUNIT_ASSERT_EQ(test, fi_mr_regattr(core_domain(&set), &attr, flags[i], &mr), 0);
+		KUNIT_ASSERT_EQ(test, fi_mr_regattr(core_domain(set), &attr, flags[i], &mr), 0);
 		core_adopt(test, &mr->fid);
-		KUNIT_EXPECT_EQ(test, set.mock->mr_flags, flags[i]);
+		KUNIT_EXPECT_EQ(test, set->mock->mr_flags, flags[i]);
 	}
-	KUNIT_EXPECT_EQ(test, fi_mr_regattr(core_domain(&set), &attr, FI_MORE, &mr), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(core_domain(set), &attr, FI_MORE, &mr), -FI_EBADFLAGS);
 	/* It was not opened for that */
-	KUNIT_EXPECT_EQ(test, fi_mr_regattr(core_domain(&set), &attr, FI_RMA_PMEM,
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(core_domain(set), &attr, FI_RMA_PMEM,
 					    &mr), -FI_EBADFLAGS);
 }
 

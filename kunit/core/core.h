@@ -14,6 +14,7 @@
 #include <kunit/test.h>
 #include "../hook/hook.h"
 #include "../lib/async.h"
+#include "../lib/client.h"
 #include "../lib/patience.h"
 #include "../mock/mock.h"
 
@@ -167,6 +168,9 @@ int core_open_raw(const struct core_set *set, enum mock_class class, struct fid 
 void core_open_parents(struct kunit *test, struct core_set *set,
 		       struct mock *mock, enum mock_class class);
 void core_open_all(struct kunit *test, struct core_set *set, struct mock *mock);
+/* Sets of a provider "mock", which are there until the case has ended */
+struct core_set *core_parents(struct kunit *test, enum mock_class class);
+struct core_set *core_all(struct kunit *test);
 
 /* Runs a command line in user space; its exit status, or an error; 0: all well */
 int core_shell(const char *command);

@@ -15,10 +15,9 @@ struct eq_test {
 
 static struct eq_test *open_eq(struct kunit *test, struct fi_eq_attr *attr)
 {
-	struct eq_test *et = kunit_kzalloc(test, sizeof(*et), GFP_KERNEL);
+	struct eq_test *et = vt_buf(test, sizeof(*et));
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, et);
 	core_open_parents(test, &et->set, core_mock(test, "mock", 1), MOCK_EQ);
 	KUNIT_ASSERT_EQ(test, fi_eq_open(core_fabric(&et->set), attr, &et->eq, et), 0);
 	core_adopt(test, &et->eq->fid);

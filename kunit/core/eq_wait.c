@@ -34,12 +34,11 @@ struct wait_test {
 static struct wait_test *open_eq(struct kunit *test, enum fi_wait_obj wait_obj,
 				 void (*handler)(struct fid_eq *eq, void *context))
 {
-	struct wait_test *wt = kunit_kzalloc(test, sizeof(*wt), GFP_KERNEL);
+	struct wait_test *wt = vt_buf(test, sizeof(*wt));
 	struct fi_eq_attr attr = { .wait_obj = wait_obj, .handler = handler };
 	struct core_set set;
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, wt);
 	init_completion(&wt->ready);
 	init_completion(&wt->entered);
 	init_completion(&wt->leave);

@@ -39,15 +39,22 @@ static u8 *info_key(struct kunit *test, u8 value)
 	return key;
 }
 
-static void info_fill_nic(struct kunit *test, struct fid_nic *nic)
+void info_add_nic(struct kunit *test, struct fi_info *info)
 {
+	struct fid_nic *nic = kzalloc(sizeof(*nic), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, nic);
+	info->nic = nic;
 	nic->device_attr = kzalloc(sizeof(*nic->device_attr), GFP_KERNEL);
 	nic->bus_attr = kzalloc(sizeof(*nic->bus_attr), GFP_KERNEL);
 	nic->link_attr = kzalloc(sizeof(*nic->link_attr), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, nic->device_attr);
 	KUNIT_ASSERT_NOT_NULL(test, nic->bus_attr);
 	KUNIT_ASSERT_NOT_NULL(test, nic->link_attr);
+}
 
+static void info_fill_nic(struct kunit *test, struct fid_nic *nic)
+{
 	core_set_string(test, &nic->device_attr->name, "rxe0");
 	core_set_string(test, &nic->device_attr->device_id, "0x1017");
 	core_set_string(test, &nic->device_attr->device_version, "7");
@@ -85,8 +92,7 @@ struct fi_info *info_full(struct kunit *test)
 	core_set_string(test, &info->fabric_attr->name, "10.0.0.0/24");
 	core_set_string(test, &info->fabric_attr->prov_name, "verbs");
 
-	info->nic = kzalloc(sizeof(*info->nic), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, info->nic);
+	info_add_nic(test, info);
 	info_fill_nic(test, info->nic);
 	return info;
 }

@@ -13,6 +13,9 @@ struct fi_info *info_full(struct kunit *test);
 /* Frees it after the case; NULL fails the case */
 struct fi_info *info_adopt(struct kunit *test, struct fi_info *info);
 
+/* Gives it a NIC with all of its attributes, which are 0 */
+void info_add_nic(struct kunit *test, struct fi_info *info);
+
 /* A socket address, written as a client would write it */
 void info_set_addr(struct kunit *test, void **addr, size_t *len, const char *node, int port);
 

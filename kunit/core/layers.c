@@ -133,12 +133,10 @@ static void result_has_the_names_of_all_layers(struct kunit *test)
 
 static void too_many_layers_are_not_found(struct kunit *test)
 {
-	struct fi_reason *reason;
+	struct fi_reason *reason = vt_buf(test, sizeof(*reason));
 	struct fi_info *hints;
 
 	core_mock(test, "mock", 1);
-	reason = kunit_kzalloc(test, sizeof(*reason), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, reason);
 	hints = named(test, HOOKED(HOOKED(HOOKED(HOOKED("mock")))));
 
 	expect_found(test, hints->fabric_attr->prov_name, "");
@@ -224,11 +222,9 @@ static void lower_query_without_hints_follows_all_modes(struct kunit *test)
 static void misfit_below_is_a_reason(struct kunit *test)
 {
 	struct fi_info *hints = named(test, HOOKED("mock"));
-	struct fi_reason *reason;
+	struct fi_reason *reason = vt_buf(test, sizeof(*reason));
 
 	core_mock(test, "mock", 1);
-	reason = kunit_kzalloc(test, sizeof(*reason), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, reason);
 	hints->ep_attr->type = FI_EP_RDM;
 
 	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0, hints, reason, 1), 1);
@@ -464,23 +460,30 @@ static void events_bring_upper_objects(struct kunit *test)
 	KUNIT_EXPECT_PTR_NE(test, first, second);
 }
 
-static void failed_connection_brings_the_upper_endpoint(struct kunit *test)
+/* An endpoint whose connection has failed; its context is the set */
+static struct fid_ep *open_failed(struct kunit *test, struct core_set *set)
 {
-	struct sockaddr_in addr = { .sin_family = AF_INET,
-				    .sin_port = htons(PORT) };
-	struct fi_eq_err_entry error = {};
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_port = htons(PORT) };
 	struct fi_eq_cm_entry entry;
-	struct core_set set;
 	struct fid_ep *ep;
 	u32 event;
 
-	open_twice_hooked(test, &set);
-	ep = open_ep(test, &set, set.info);
-	ep->fid.context = &set;
+	open_twice_hooked(test, set);
+	ep = open_ep(test, set, set->info);
+	ep->fid.context = set;
 	KUNIT_ASSERT_EQ(test, fi_connect(ep, &addr, NULL, 0), 0);
-
-	KUNIT_ASSERT_EQ(test, fi_eq_sread(core_eq(&set), &event, &entry, sizeof(entry), 10000, 0),
+	KUNIT_ASSERT_EQ(test, fi_eq_sread(core_eq(set), &event, &entry, sizeof(entry), 10000, 0),
 			(ssize_t)-FI_EAVAIL);
+	return ep;
+}
+
+static void failed_connection_brings_the_upper_endpoint(struct kunit *test)
+{
+	struct fi_eq_err_entry error = {};
+	struct core_set set;
+	struct fid_ep *ep;
+
+	ep = open_failed(test, &set);
 	KUNIT_ASSERT_EQ(test, fi_eq_readerr(core_eq(&set), &error, 0), (ssize_t)sizeof(error));
 	KUNIT_EXPECT_PTR_EQ(test, error.fid, &ep->fid);
 	KUNIT_EXPECT_PTR_EQ(test, error.context, (void *)&set);
@@ -510,21 +513,12 @@ static ssize_t closing_readerr(struct fid_eq *eq, struct fi_eq_err_entry *buf, u
 
 static void endpoint_that_closes_is_named_as_the_client_knows_it(struct kunit *test)
 {
-	struct sockaddr_in addr = { .sin_family = AF_INET,
-				    .sin_port = htons(PORT) };
 	struct fi_eq_err_entry error = {};
-	struct fi_eq_cm_entry entry;
 	struct core_set set;
 	struct fid_eq *lower;
 	struct fid_ep *ep;
-	u32 event;
 
-	open_twice_hooked(test, &set);
-	ep = open_ep(test, &set, set.info);
-	ep->fid.context = &set;
-	KUNIT_ASSERT_EQ(test, fi_connect(ep, &addr, NULL, 0), 0);
-	KUNIT_ASSERT_EQ(test, fi_eq_sread(core_eq(&set), &event, &entry, sizeof(entry), 10000, 0),
-			(ssize_t)-FI_EAVAIL);
+	ep = open_failed(test, &set);
 
 	lower = to_kofi_hook_obj(set.fid[MOCK_EQ])->lower.eq;
 	closing = (struct closing_eq) {

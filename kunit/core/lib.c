@@ -387,6 +387,22 @@ void core_open_all(struct kunit *test, struct core_set *set, struct mock *mock)
 	KUNIT_ASSERT_EQ(test, core_open(test, &of_group, MOCK_MC, &set->fid[MOCK_MC]), 0);
 }
 
+struct core_set *core_parents(struct kunit *test, enum mock_class class)
+{
+	struct core_set *set = vt_buf(test, sizeof(*set));
+
+	core_open_parents(test, set, core_mock(test, "mock", 1), class);
+	return set;
+}
+
+struct core_set *core_all(struct kunit *test)
+{
+	struct core_set *set = vt_buf(test, sizeof(*set));
+
+	core_open_all(test, set, core_mock(test, "mock", 1));
+	return set;
+}
+
 int core_shell(const char *command)
 {
 	char *argv[4] = {}, *envp[2] = {};

@@ -45,13 +45,11 @@ static const enum mock_call open_calls[MOCK_NR_CLASSES] = {
 static void object_opens_and_closes(struct kunit *test)
 {
 	enum mock_class class = *(const enum mock_class *)test->param_value;
-	struct mock *mock = core_mock(test, "mock", 1);
-	struct core_set set;
+	struct core_set *set = core_parents(test, class);
+	struct mock *mock = set->mock;
 	struct fid *fid;
 
-	core_open_parents(test, &set, mock, class);
-
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, class, &fid), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, set, class, &fid), 0);
 	KUNIT_EXPECT_EQ(test, fid->fclass, mock_classes[class].fclass);
 	KUNIT_EXPECT_EQ(test, atomic_read(&mock->live[class]), 1);
 
@@ -62,14 +60,13 @@ static void object_opens_and_closes(struct kunit *test)
 static void parent_with_a_child_is_busy(struct kunit *test)
 {
 	enum mock_class class = *(const enum mock_class *)test->param_value;
-	struct mock *mock = core_mock(test, "mock", 1);
-	struct core_set set;
+	struct core_set *set = core_parents(test, class);
+	struct mock *mock = set->mock;
 	struct fid *parent, *child;
 	int live;
 
-	core_open_parents(test, &set, mock, class);
-	parent = set.fid[core_parent(class)];
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, class, &child), 0);
+	parent = set->fid[core_parent(class)];
+	KUNIT_ASSERT_EQ(test, core_open(test, set, class, &child), 0);
 	live = mock_live(mock);
 
 	KUNIT_EXPECT_EQ(test, core_close(test, parent), -EBUSY);
@@ -82,27 +79,23 @@ static void parent_with_a_child_is_busy(struct kunit *test)
 static void busy_parent_stays_usable(struct kunit *test)
 {
 	enum mock_class class = *(const enum mock_class *)test->param_value;
-	struct mock *mock = core_mock(test, "mock", 1);
+	struct core_set *set = core_parents(test, class);
 	struct fid *first, *second;
-	struct core_set set;
 
-	core_open_parents(test, &set, mock, class);
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, class, &first), 0);
-	KUNIT_ASSERT_EQ(test, core_close(test, set.fid[core_parent(class)]), -EBUSY);
+	KUNIT_ASSERT_EQ(test, core_open(test, set, class, &first), 0);
+	KUNIT_ASSERT_EQ(test, core_close(test, set->fid[core_parent(class)]), -EBUSY);
 
-	KUNIT_EXPECT_EQ(test, core_open(test, &set, class, &second), 0);
+	KUNIT_EXPECT_EQ(test, core_open(test, set, class, &second), 0);
 }
 
 static void parent_stays_busy_until_the_last_child_closes(struct kunit *test)
 {
-	struct mock *mock = core_mock(test, "mock", 1);
+	struct core_set *set = core_parents(test, MOCK_CQ);
 	struct fid *first, *second, *parent;
-	struct core_set set;
 
-	core_open_parents(test, &set, mock, MOCK_CQ);
-	parent = set.fid[MOCK_DOMAIN];
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_CQ, &first), 0);
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_CQ, &second), 0);
+	parent = set->fid[MOCK_DOMAIN];
+	KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_CQ, &first), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_CQ, &second), 0);
 
 	KUNIT_EXPECT_EQ(test, core_close(test, first), 0);
 	KUNIT_EXPECT_EQ(test, core_close(test, parent), -EBUSY);
@@ -113,53 +106,50 @@ static void parent_stays_busy_until_the_last_child_closes(struct kunit *test)
 static void failing_open_leaves_nothing(struct kunit *test)
 {
 	enum mock_class class = *(const enum mock_class *)test->param_value;
-	struct mock *mock = core_mock(test, "mock", 1);
+	struct core_set *set = core_parents(test, class);
+	struct mock *mock = set->mock;
 	struct fid *fid = NULL;
-	struct core_set set;
 	int live;
 
-	core_open_parents(test, &set, mock, class);
 	live = mock_live(mock);
 	mock->fail[open_calls[class]] = -EIO;
 
-	KUNIT_EXPECT_EQ(test, core_open(test, &set, class, &fid), -EIO);
+	KUNIT_EXPECT_EQ(test, core_open(test, set, class, &fid), -EIO);
 
 	KUNIT_EXPECT_NULL(test, fid);
 	KUNIT_EXPECT_EQ(test, mock_live(mock), live);
 	if (class != MOCK_FABRIC)
-		KUNIT_EXPECT_EQ(test, core_close(test, set.fid[core_parent(class)]), 0);
+		KUNIT_EXPECT_EQ(test, core_close(test, set->fid[core_parent(class)]), 0);
 }
 
 static void refused_close_leaves_the_object_open(struct kunit *test)
 {
 	enum mock_class class = *(const enum mock_class *)test->param_value;
-	struct mock *mock = core_mock(test, "mock", 1);
-	struct core_set set;
+	struct core_set *set = core_parents(test, class);
+	struct mock *mock = set->mock;
 	struct fid *fid;
 
-	core_open_parents(test, &set, mock, class);
-	KUNIT_ASSERT_EQ(test, core_open(test, &set, class, &fid), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, set, class, &fid), 0);
 	mock->fail[MOCK_CALL_CLOSE] = -EIO;
 
 	KUNIT_EXPECT_EQ(test, core_close(test, fid), -EIO);
 
 	KUNIT_EXPECT_EQ(test, atomic_read(&mock->live[class]), 1);
 	if (class != MOCK_FABRIC)
-		KUNIT_EXPECT_EQ(test, core_close(test, set.fid[core_parent(class)]), -EBUSY);
+		KUNIT_EXPECT_EQ(test, core_close(test, set->fid[core_parent(class)]), -EBUSY);
 	KUNIT_EXPECT_EQ(test, core_close(test, fid), 0);
 }
 
 static void object_that_refused_to_close_takes_children(struct kunit *test)
 {
-	struct mock *mock = core_mock(test, "mock", 1);
-	struct core_set set;
+	struct core_set *set = core_parents(test, MOCK_CQ);
+	struct mock *mock = set->mock;
 	struct fid *cq;
 
-	core_open_parents(test, &set, mock, MOCK_CQ);
 	mock->fail[MOCK_CALL_CLOSE] = -EIO;
-	KUNIT_ASSERT_EQ(test, core_close(test, set.fid[MOCK_DOMAIN]), -EIO);
+	KUNIT_ASSERT_EQ(test, core_close(test, set->fid[MOCK_DOMAIN]), -EIO);
 
-	KUNIT_EXPECT_EQ(test, core_open(test, &set, MOCK_CQ, &cq), 0);
+	KUNIT_EXPECT_EQ(test, core_open(test, set, MOCK_CQ, &cq), 0);
 }
 
 static int close_fid(void *fid)
@@ -188,50 +178,47 @@ static void end_closing(struct kunit *test, struct mock *mock, struct vt_async *
 static void closing_parent_takes_no_child(struct kunit *test)
 {
 	enum mock_class class = *(const enum mock_class *)test->param_value;
-	struct mock *mock = core_mock(test, "mock", 1);
+	struct core_set *set = core_parents(test, class);
+	struct mock *mock = set->mock;
 	struct vt_async *closer;
 	struct fid *fid = NULL;
-	struct core_set set;
 
-	core_open_parents(test, &set, mock, class);
-	closer = start_closing(test, mock, set.fid[core_parent(class)]);
+	closer = start_closing(test, mock, set->fid[core_parent(class)]);
 
-	KUNIT_EXPECT_EQ(test, core_open(test, &set, class, &fid), -EBUSY);
+	KUNIT_EXPECT_EQ(test, core_open(test, set, class, &fid), -EBUSY);
 
 	KUNIT_EXPECT_EQ(test, atomic_read(&mock->calls[open_calls[class]]), 0);
 	end_closing(test, mock, closer);
-	KUNIT_EXPECT_EQ(test, core_open(test, &set, class, &fid), 0);
+	KUNIT_EXPECT_EQ(test, core_open(test, set, class, &fid), 0);
 }
 
 static void closing_queue_is_not_bound(struct kunit *test)
 {
-	struct mock *mock = core_mock(test, "mock", 1);
+	struct core_set *set = core_all(test);
+	struct mock *mock = set->mock;
 	struct vt_async *closer;
-	struct core_set set;
 
-	core_open_all(test, &set, mock);
-	closer = start_closing(test, mock, set.fid[MOCK_EQ]);
+	closer = start_closing(test, mock, set->fid[MOCK_EQ]);
 
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_EQ], 0), -EBUSY);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(set), set->fid[MOCK_EQ], 0), -EBUSY);
 
 	KUNIT_EXPECT_EQ(test, atomic_read(&mock->calls[MOCK_CALL_BIND]), 0);
 	end_closing(test, mock, closer);
-	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_EQ], 0), 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(set), set->fid[MOCK_EQ], 0), 0);
 }
 
 static void closing_object_is_not_closed_twice(struct kunit *test)
 {
-	struct mock *mock = core_mock(test, "mock", 1);
+	struct core_set *set = core_all(test);
+	struct mock *mock = set->mock;
 	struct vt_async *closer;
-	struct core_set set;
 
-	core_open_all(test, &set, mock);
-	closer = start_closing(test, mock, set.fid[MOCK_CQ]);
+	closer = start_closing(test, mock, set->fid[MOCK_CQ]);
 
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_CQ]), -EBUSY);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_CQ]), -EBUSY);
 
 	end_closing(test, mock, closer);
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_CQ]), 0);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_CQ]), 0);
 }
 
 static int open_domain(void *data)
@@ -247,32 +234,28 @@ static int open_domain(void *data)
 
 static void fabric_is_busy_while_a_domain_opens(struct kunit *test)
 {
-	struct mock *mock = core_mock(test, "mock", 1);
+	struct core_set *set = core_parents(test, MOCK_DOMAIN);
+	struct mock *mock = set->mock;
 	struct vt_async *opener;
-	struct core_set set;
 
-	core_open_parents(test, &set, mock, MOCK_DOMAIN);
 	mock_gate_arm(mock, MOCK_CALL_DOMAIN);
-	opener = vt_async_start(test, open_domain, &set);
+	opener = vt_async_start(test, open_domain, set);
 	KUNIT_EXPECT_TRUE(test, mock_gate_wait(mock));
 
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_FABRIC]), -EBUSY);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_FABRIC]), -EBUSY);
 
 	mock_gate_open(mock);
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, opener), 0);
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_DOMAIN]), 0);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_DOMAIN]), 0);
 }
 
 static void object_keeps_the_clients_context(struct kunit *test)
 {
-	struct mock *mock = core_mock(test, "mock", 1);
+	struct core_set *set = core_parents(test, MOCK_DOMAIN);
 	struct fid_domain *domain;
-	struct core_set set;
 	int mark;
 
-	core_open_parents(test, &set, mock, MOCK_DOMAIN);
-
-	KUNIT_ASSERT_EQ(test, fi_domain(core_fabric(&set), set.info, &domain, &mark), 0);
+	KUNIT_ASSERT_EQ(test, fi_domain(core_fabric(set), set->info, &domain, &mark), 0);
 	core_adopt(test, &domain->fid);
 
 	KUNIT_EXPECT_PTR_EQ(test, domain->fid.context, (void *)&mark);
@@ -280,12 +263,9 @@ static void object_keeps_the_clients_context(struct kunit *test)
 
 static void fabric_has_an_api_version(struct kunit *test)
 {
-	struct mock *mock = core_mock(test, "mock", 1);
-	struct core_set set;
+	struct core_set *set = core_parents(test, MOCK_DOMAIN);
 
-	core_open_parents(test, &set, mock, MOCK_DOMAIN);
-
-	KUNIT_EXPECT_EQ(test, core_fabric(&set)->api_version, (u32)CORE_API);
+	KUNIT_EXPECT_EQ(test, core_fabric(set)->api_version, (u32)CORE_API);
 }
 
 static void two_fabrics_live_apart(struct kunit *test)

@@ -46,29 +46,14 @@ struct match {
 	struct fi_info	*hints;
 };
 
-static void match_add_nic(struct kunit *test, struct fi_info *info)
-{
-	struct fid_nic *nic = kzalloc(sizeof(*nic), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, nic);
-	info->nic = nic;
-	nic->device_attr = kzalloc(sizeof(*nic->device_attr), GFP_KERNEL);
-	nic->bus_attr = kzalloc(sizeof(*nic->bus_attr), GFP_KERNEL);
-	nic->link_attr = kzalloc(sizeof(*nic->link_attr), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, nic->device_attr);
-	KUNIT_ASSERT_NOT_NULL(test, nic->bus_attr);
-	KUNIT_ASSERT_NOT_NULL(test, nic->link_attr);
-}
-
 static int match_init(struct kunit *test)
 {
-	struct match *match = kunit_kzalloc(test, sizeof(*match), GFP_KERNEL);
+	struct match *match = vt_buf(test, sizeof(*match));
 
-	KUNIT_ASSERT_NOT_NULL(test, match);
 	match->offer = info_adopt(test, fi_allocinfo());
 	match->hints = info_adopt(test, fi_allocinfo());
-	match_add_nic(test, match->offer);
-	match_add_nic(test, match->hints);
+	info_add_nic(test, match->offer);
+	info_add_nic(test, match->hints);
 	test->priv = match;
 	return 0;
 }

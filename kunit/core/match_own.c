@@ -11,12 +11,15 @@ struct ends {
 	struct fi_info	*hints;
 };
 
-static void begin(struct kunit *test, struct ends *ends)
+static struct ends *begin(struct kunit *test)
 {
+	struct ends *ends = vt_buf(test, sizeof(*ends));
+
 	ends->offer = info_adopt(test, fi_allocinfo());
 	ends->hints = info_adopt(test, fi_allocinfo());
 	KUNIT_ASSERT_NOT_NULL(test, ends->offer);
 	KUNIT_ASSERT_NOT_NULL(test, ends->hints);
+	return ends;
 }
 
 static bool fits(const struct ends *ends)
@@ -45,13 +48,12 @@ KUNIT_ARRAY_PARAM(numa, numa_cases, numa_case_desc);
 static void device_is_found_by_its_numa_node(struct kunit *test)
 {
 	const struct numa_case *row = test->param_value;
-	struct ends ends;
+	struct ends *ends = begin(test);
 
-	begin(test, &ends);
-	ends.offer->domain_attr->numa_node = row->offer;
-	ends.hints->domain_attr->numa_node = row->wish;
+	ends->offer->domain_attr->numa_node = row->offer;
+	ends->hints->domain_attr->numa_node = row->wish;
 
-	KUNIT_EXPECT_EQ(test, fits(&ends), row->fits);
+	KUNIT_EXPECT_EQ(test, fits(ends), row->fits);
 }
 
 static const struct gap_case {
@@ -73,13 +75,12 @@ KUNIT_ARRAY_PARAM(gap, gap_cases, gap_case_desc);
 static void gaps_fit_where_the_client_has_none_inside(struct kunit *test)
 {
 	const struct gap_case *row = test->param_value;
-	struct ends ends;
+	struct ends *ends = begin(test);
 
-	begin(test, &ends);
-	ends.offer->domain_attr->mr_gap_align = row->offer;
-	ends.hints->domain_attr->mr_gap_align = row->wish;
+	ends->offer->domain_attr->mr_gap_align = row->offer;
+	ends->hints->domain_attr->mr_gap_align = row->wish;
 
-	KUNIT_EXPECT_EQ(test, fits(&ends), row->fits);
+	KUNIT_EXPECT_EQ(test, fits(ends), row->fits);
 }
 
 static const struct limit {
@@ -104,81 +105,77 @@ static bool limit_fits(struct ends *ends, const struct limit *row, u64 offer, u6
 static void limit_that_is_not_there_is_met(struct kunit *test)
 {
 	const struct limit *row = test->param_value;
-	struct ends ends;
+	struct ends *ends = begin(test);
 
-	begin(test, &ends);
-	KUNIT_EXPECT_TRUE(test, limit_fits(&ends, row, 0, U64_MAX));
-	KUNIT_EXPECT_TRUE(test, limit_fits(&ends, row, 8, 8));
-	KUNIT_EXPECT_FALSE(test, limit_fits(&ends, row, 8, 9));
+	KUNIT_EXPECT_TRUE(test, limit_fits(ends, row, 0, U64_MAX));
+	KUNIT_EXPECT_TRUE(test, limit_fits(ends, row, 8, 8));
+	KUNIT_EXPECT_FALSE(test, limit_fits(ends, row, 8, 9));
 }
 
 static void reads_and_writes_have_a_limit_each(struct kunit *test)
 {
 	struct fi_tx_attr *offer, *wish;
-	struct ends ends;
+	struct ends *ends = begin(test);
 
-	begin(test, &ends);
-	offer = ends.offer->tx_attr;
-	wish = ends.hints->tx_attr;
+	offer = ends->offer->tx_attr;
+	wish = ends->hints->tx_attr;
 	offer->iov_limit = 4;
 	offer->rma_read_iov_limit = 8;
 	offer->rma_write_iov_limit = 16;
 
 	wish->rma_read_iov_limit = 8;
 	wish->rma_write_iov_limit = 16;
-	KUNIT_EXPECT_TRUE(test, fits(&ends));
+	KUNIT_EXPECT_TRUE(test, fits(ends));
 	wish->rma_read_iov_limit = 9;
-	KUNIT_EXPECT_FALSE(test, fits(&ends));
+	KUNIT_EXPECT_FALSE(test, fits(ends));
 	wish->rma_read_iov_limit = 8;
 	wish->rma_write_iov_limit = 17;
-	KUNIT_EXPECT_FALSE(test, fits(&ends));
+	KUNIT_EXPECT_FALSE(test, fits(ends));
 }
 
 static void limit_of_all_lists_stands_for_that_of_reads_and_writes(struct kunit *test)
 {
+	struct ends *ends = begin(test);
 	struct fi_tx_attr *wish;
-	struct ends ends;
 
-	begin(test, &ends);
-	wish = ends.hints->tx_attr;
-	ends.offer->tx_attr->iov_limit = 4;
+	wish = ends->hints->tx_attr;
+	ends->offer->tx_attr->iov_limit = 4;
 
 	wish->rma_read_iov_limit = 4;
 	wish->rma_write_iov_limit = 4;
-	KUNIT_EXPECT_TRUE(test, fits(&ends));
+	KUNIT_EXPECT_TRUE(test, fits(ends));
 	wish->rma_read_iov_limit = 5;
-	KUNIT_EXPECT_FALSE(test, fits(&ends));
+	KUNIT_EXPECT_FALSE(test, fits(ends));
 	wish->rma_read_iov_limit = 0;
 	wish->rma_write_iov_limit = 5;
-	KUNIT_EXPECT_FALSE(test, fits(&ends));
+	KUNIT_EXPECT_FALSE(test, fits(ends));
 
 	/* Of what the client will have */
 	wish->rma_write_iov_limit = 3;
 	wish->iov_limit = 3;
-	KUNIT_EXPECT_TRUE(test, fits(&ends));
+	KUNIT_EXPECT_TRUE(test, fits(ends));
 	wish->iov_limit = 2;
-	KUNIT_EXPECT_FALSE(test, fits(&ends));
+	KUNIT_EXPECT_FALSE(test, fits(ends));
 }
 
 static void end_of_keys_by_messages_can_be_asked_for(struct kunit *test)
 {
-	struct ends ends;
+	struct ends *ends = begin(test);
 
-	begin(test, &ends);
-	ends.offer->caps = FI_MSG;
-	ends.hints->caps = FI_MSG | FI_REMOTE_INV;
-	KUNIT_EXPECT_FALSE(test, fits(&ends));
+	ends->offer->caps = FI_MSG;
+	ends->hints->caps = FI_MSG | FI_REMOTE_INV;
+	KUNIT_EXPECT_FALSE(test, fits(ends));
 
-	ends.offer->caps |= FI_REMOTE_INV;
-	KUNIT_EXPECT_TRUE(test, fits(&ends));
+	ends->offer->caps |= FI_REMOTE_INV;
+	KUNIT_EXPECT_TRUE(test, fits(ends));
 
-	ends.hints->tx_attr->caps = FI_REMOTE_INV;
-	KUNIT_EXPECT_FALSE(test, fits(&ends));
-	ends.offer->tx_attr->caps = FI_REMOTE_INV;
-	KUNIT_EXPECT_TRUE(test, fits(&ends));
+	ends->hints->tx_attr->caps = FI_REMOTE_INV;
+	KUNIT_EXPECT_FALSE(test, fits(ends));
+	ends->offer->tx_attr->caps = FI_REMOTE_INV;
+	KUNIT_EXPECT_TRUE(test, fits(ends));
 
-	ends.hints->rx_attr->caps = FI_REMOTE_INV;
-	KUNIT_EXPECT_FALSE(test, fits(&ends));
+	ends->hints->rx_attr->caps = FI_REMOTE_INV;
+	KUNIT_EXPECT_FALSE(test, fits(ends));
 }
 
 static const struct format_case {
@@ -216,15 +213,14 @@ KUNIT_ARRAY_PARAM(format, format_cases, format_case_desc);
 static void addresses_of_both_ip_families_have_one_format(struct kunit *test)
 {
 	const struct format_case *row = test->param_value;
-	struct ends ends;
+	struct ends *ends = begin(test);
 
-	begin(test, &ends);
-	ends.offer->addr_format = row->offer;
-	ends.hints->addr_format = row->wish;
+	ends->offer->addr_format = row->offer;
+	ends->hints->addr_format = row->wish;
 	if (row->src)
-		info_set_addr(test, &ends.offer->src_addr, &ends.offer->src_addrlen, row->src, 0);
+		info_set_addr(test, &ends->offer->src_addr, &ends->offer->src_addrlen, row->src, 0);
 
-	KUNIT_EXPECT_EQ(test, fits(&ends), row->fits);
+	KUNIT_EXPECT_EQ(test, fits(ends), row->fits);
 }
 
 static struct kunit_case match_own_cases[] = {

@@ -27,6 +27,12 @@ static struct fid_fabric *core_open_in(struct kunit *test, struct net *net, cons
 	return fabric;
 }
 
+static void netns_goes(struct kunit *test, struct vt_netns *netns)
+{
+	vt_netns_let_go(netns);
+	KUNIT_ASSERT_TRUE(test, vt_netns_is_gone(netns));
+}
+
 static void namespace_goes_with_a_fabric_open(struct kunit *test)
 {
 	struct mock *mock = core_mock(test, "mock", 1);
@@ -36,9 +42,7 @@ static void namespace_goes_with_a_fabric_open(struct kunit *test)
 	fabric = core_open_in(test, netns->net, "mock");
 	KUNIT_EXPECT_EQ(test, mock->net_exits, 0);
 
-	vt_netns_let_go(netns);
-
-	KUNIT_ASSERT_TRUE(test, vt_netns_is_gone(netns));
+	netns_goes(test, netns);
 	KUNIT_EXPECT_EQ(test, mock->net_exits, 1);
 	KUNIT_EXPECT_PTR_EQ(test, mock->net_exited, fabric);
 	KUNIT_EXPECT_EQ(test, core_close(test, &fabric->fid), 0);
@@ -55,9 +59,7 @@ static void provider_without_namespaces_need_not_hear(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION, &mock->provider), 0);
 	fabric = core_open_in(test, netns->net, "mock");
 
-	vt_netns_let_go(netns);
-
-	KUNIT_EXPECT_TRUE(test, vt_netns_is_gone(netns));
+	netns_goes(test, netns);
 	KUNIT_EXPECT_EQ(test, core_close(test, &fabric->fid), 0);
 }
 
@@ -69,9 +71,7 @@ static void fabric_of_another_namespace_stays(struct kunit *test)
 	core_open_in(test, &init_net, "mock");
 	core_open_in(test, NULL, "mock");
 
-	vt_netns_let_go(netns);
-
-	KUNIT_EXPECT_TRUE(test, vt_netns_is_gone(netns));
+	netns_goes(test, netns);
 	KUNIT_EXPECT_EQ(test, mock->net_exits, 0);
 }
 
@@ -84,9 +84,7 @@ static void closed_fabric_is_not_told(struct kunit *test)
 	fabric = core_open_in(test, netns->net, "mock");
 	KUNIT_ASSERT_EQ(test, core_close(test, &fabric->fid), 0);
 
-	vt_netns_let_go(netns);
-
-	KUNIT_EXPECT_TRUE(test, vt_netns_is_gone(netns));
+	netns_goes(test, netns);
 	KUNIT_EXPECT_EQ(test, mock->net_exits, 0);
 }
 
@@ -100,9 +98,7 @@ static void every_fabric_is_told_the_newest_first(struct kunit *test)
 	core_open_in(test, netns->net, "mock");
 	core_open_in(test, netns->net, "mock");
 
-	vt_netns_let_go(netns);
-
-	KUNIT_ASSERT_TRUE(test, vt_netns_is_gone(netns));
+	netns_goes(test, netns);
 	KUNIT_EXPECT_EQ(test, mock->net_exits, 3);
 	KUNIT_EXPECT_PTR_EQ(test, mock->net_exited, oldest);
 }
@@ -114,9 +110,7 @@ static void provider_below_another_is_told(struct kunit *test)
 
 	core_open_in(test, netns->net, "mock;" HOOK_NAME);
 
-	vt_netns_let_go(netns);
-
-	KUNIT_EXPECT_TRUE(test, vt_netns_is_gone(netns));
+	netns_goes(test, netns);
 	KUNIT_EXPECT_EQ(test, mock->net_exits, 1);
 }
 
@@ -124,14 +118,11 @@ static void fabric_whose_namespace_has_gone_finds_nothing(struct kunit *test)
 {
 	struct fi_info *hints = core_hints(test);
 	struct vt_netns *netns = vt_netns_new(test);
-	struct fi_reason *reason;
+	struct fi_reason *reason = vt_buf(test, sizeof(*reason));
 
 	core_mock(test, "mock", 1);
-	reason = kunit_kzalloc(test, sizeof(*reason), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, reason);
 	hints->fabric_attr->fabric = core_open_in(test, netns->net, "mock");
-	vt_netns_let_go(netns);
-	KUNIT_ASSERT_TRUE(test, vt_netns_is_gone(netns));
+	netns_goes(test, netns);
 
 	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0, hints, reason, 1), 1);
 

@@ -149,13 +149,11 @@ static bool nl_take_family(struct nl *nl)
 /* A socket in @net, which a program with the capabilities of the caller has opened */
 static struct nl *nl_open(struct kunit *test, struct net *net)
 {
-	struct nl *nl = kunit_kzalloc(test, sizeof(*nl), GFP_KERNEL);
+	struct nl *nl = vt_buf(test, sizeof(*nl));
 	struct file *file;
 
-	KUNIT_ASSERT_NOT_NULL(test, nl);
 	nl->test = test;
-	nl->buf = kunit_kzalloc(test, ROOM, GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, nl->buf);
+	nl->buf = vt_buf(test, ROOM);
 	nl->next = (void *)nl->buf;
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, nl_close, nl), 0);
 	KUNIT_ASSERT_EQ(test, sock_create_kern(net, AF_NETLINK, SOCK_RAW, NETLINK_GENERIC,

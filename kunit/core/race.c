@@ -215,20 +215,18 @@ static int race_children(void *data)
 
 static void children_open_and_close_at_once(struct kunit *test)
 {
-	struct mock *mock = core_mock(test, "mock", 1);
+	struct core_set *set = core_parents(test, MOCK_DOMAIN);
+	struct mock *mock = set->mock;
 	struct vt_async *threads[3];
-	struct core_set set;
 	int i;
 
-	core_open_parents(test, &set, mock, MOCK_DOMAIN);
-
 	for (i = 0; i < ARRAY_SIZE(threads); i++)
-		threads[i] = vt_async_start(test, race_children, &set);
+		threads[i] = vt_async_start(test, race_children, set);
 
 	for (i = 0; i < ARRAY_SIZE(threads); i++)
 		KUNIT_EXPECT_EQ(test, vt_async_join(test, threads[i]), 0);
 	KUNIT_EXPECT_EQ(test, mock_live(mock), 1);
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_FABRIC]), 0);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_FABRIC]), 0);
 }
 
 static struct kunit_case race_cases[] = {

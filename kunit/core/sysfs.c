@@ -135,15 +135,13 @@ static void domains_are_those_of_getinfo_once_each(struct kunit *test)
 static void domains_that_do_not_fit_are_said_to_be_more(struct kunit *test)
 {
 	struct mock *mock = core_mock(test, "mock", 1);
-	char name[64], *want = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
-	char *text = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
+	char name[64], *want = vt_buf(test, PAGE_SIZE);
+	char *text = vt_buf(test, PAGE_SIZE);
 	struct fi_info *info = mock->infos;
 	struct file *file;
 	loff_t pos = 0;
 	int i;
 
-	KUNIT_ASSERT_NOT_NULL(test, want);
-	KUNIT_ASSERT_NOT_NULL(test, text);
 	for (i = 0; i < PAGE_SIZE / 64; i++) {
 		snprintf(name, sizeof(name), "%063d", i);
 		core_set_string(test, &info->domain_attr->name, name);

@@ -95,9 +95,8 @@ static void caps_have_different_names(struct kunit *test)
 
 static char *text_of(struct kunit *test, const void *data, enum fi_type type)
 {
-	char *text = kunit_kzalloc(test, TEXT_MAX, GFP_KERNEL);
+	char *text = vt_buf(test, TEXT_MAX);
 
-	KUNIT_ASSERT_NOT_NULL(test, text);
 	return fi_tostr(data, type, text, TEXT_MAX);
 }
 
@@ -166,9 +165,8 @@ static void addresses_are_shown_as_people_write_them(struct kunit *test)
 static void addresses_of_no_known_family_are_shown_as_bytes(struct kunit *test)
 {
 	struct fi_info info = { .src_addrlen = 3 };
-	u8 *addr = kunit_kzalloc(test, 3, GFP_KERNEL);
+	u8 *addr = vt_buf(test, 3);
 
-	KUNIT_ASSERT_NOT_NULL(test, addr);
 	memcpy(addr, "\x02\x00\xff", 3);
 	info.src_addr = addr;
 

@@ -54,9 +54,8 @@ static void open_end(struct kunit *test, struct core_set *set,
 
 static struct sockaddr_in *address(struct kunit *test, int port)
 {
-	struct sockaddr_in *sin = kunit_kzalloc(test, sizeof(*sin), GFP_KERNEL);
+	struct sockaddr_in *sin = vt_buf(test, sizeof(*sin));
 
-	KUNIT_ASSERT_NOT_NULL(test, sin);
 	sin->sin_family = AF_INET;
 	sin->sin_port = htons(port);
 	return sin;
@@ -64,10 +63,9 @@ static struct sockaddr_in *address(struct kunit *test, int port)
 
 static struct pair *listen_pair(struct kunit *test, size_t backlog)
 {
-	struct pair *pair = kunit_kzalloc(test, sizeof(*pair), GFP_KERNEL);
+	struct pair *pair = vt_buf(test, sizeof(*pair));
 	struct fi_info *info;
 
-	KUNIT_ASSERT_NOT_NULL(test, pair);
 	core_open_parents(test, &pair->set, core_mock(test, "mock", 1), MOCK_EP);
 	info = fi_dupinfo(pair->set.info);
 	KUNIT_ASSERT_NOT_NULL(test, info);
@@ -353,18 +351,16 @@ static void endpoint_before_its_time_is_refused(struct kunit *test)
 
 static void queue_without_room_is_refused(struct kunit *test)
 {
-	struct mock *mock = core_mock(test, "mock", 1);
+	struct core_set *set = core_all(test);
 	struct fi_cq_attr attr = { .size = 2 * MOCK_DEPTH - 1 };
-	struct core_set set;
 	struct fid_cq *cq;
 
-	core_open_all(test, &set, mock);
-	KUNIT_ASSERT_EQ(test, fi_cq_open(core_domain(&set), &attr, &cq, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_cq_open(core_domain(set), &attr, &cq, NULL), 0);
 	core_adopt(test, &cq->fid);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(&set), &cq->fid, FI_TRANSMIT | FI_RECV), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(set), &cq->fid, FI_TRANSMIT | FI_RECV), 0);
 
-	KUNIT_EXPECT_EQ(test, fi_enable(core_ep(&set)), -ENOSPC);
-	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_EP]), 0);
+	KUNIT_EXPECT_EQ(test, fi_enable(core_ep(set)), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_EP]), 0);
 }
 
 static void endpoint_that_loops_hears_itself(struct kunit *test)

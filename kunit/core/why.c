@@ -21,9 +21,8 @@ struct why {
 /* What the case works with, and hints that name the mock */
 static struct why *why_of(struct kunit *test, struct mock *mock)
 {
-	struct why *why = kunit_kzalloc(test, sizeof(*why), GFP_KERNEL);
+	struct why *why = vt_buf(test, sizeof(*why));
 
-	KUNIT_ASSERT_NOT_NULL(test, why);
 	why->mock = mock;
 	why->hints = core_hints(test);
 	core_set_string(test, &why->hints->fabric_attr->prov_name, mock->name);
@@ -38,6 +37,12 @@ static struct why *why_mock(struct kunit *test)
 static int ask(struct why *why)
 {
 	return fi_getinfo_why(CORE_API, NULL, 0, 0, why->hints, why->reasons, ROOM);
+}
+
+static void one_reason(struct kunit *test, struct why *why, enum fi_reason_kind kind)
+{
+	KUNIT_ASSERT_EQ(test, ask(why), 1);
+	KUNIT_EXPECT_EQ(test, why->reasons->kind, kind);
 }
 
 static void nothing_is_said_when_nothing_is_left_out(struct kunit *test)
@@ -59,9 +64,7 @@ static void rma_without_modes_names_mr_mode(struct kunit *test)
 						 FI_MR_PROV_KEY;
 	why->hints->caps = FI_MSG | FI_RMA;
 
-	KUNIT_ASSERT_EQ(test, ask(why), 1);
-
-	KUNIT_EXPECT_EQ(test, reason->kind, FI_REASON_FIELD);
+	one_reason(test, why, FI_REASON_FIELD);
 	KUNIT_EXPECT_EQ(test, reason->misfits, 1u);
 	KUNIT_EXPECT_STREQ(test, reason->prov_name, "mock");
 	KUNIT_EXPECT_STREQ(test, reason->domain_name, "mock0");
@@ -88,43 +91,21 @@ struct field_case {
 		statement;						\
 	}
 
-static void add_nic(struct kunit *test, struct fi_info *info)
-{
-	struct fid_nic *nic = kzalloc(sizeof(*nic), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, nic);
-	info->nic = nic;
-	nic->bus_attr = kzalloc(sizeof(*nic->bus_attr), GFP_KERNEL);
-	nic->link_attr = kzalloc(sizeof(*nic->link_attr), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, nic->bus_attr);
-	KUNIT_ASSERT_NOT_NULL(test, nic->link_attr);
-}
-
 static void spoil_bus(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
 {
-	add_nic(test, hints);
-	add_nic(test, offer);
+	info_add_nic(test, hints);
+	info_add_nic(test, offer);
 	hints->nic->bus_attr->bus_type = FI_BUS_PCI;
 	hints->nic->bus_attr->attr.pci.bus_id = 3;
 	offer->nic->bus_attr->bus_type = FI_BUS_PCI;
 }
 
-static void spoil_nic(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
-{
-	add_nic(test, hints);
-}
-
 static void spoil_link(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
 {
-	add_nic(test, hints);
-	add_nic(test, offer);
+	info_add_nic(test, hints);
+	info_add_nic(test, offer);
 	kfree(offer->nic->link_attr);
 	offer->nic->link_attr = NULL;
-}
-
-static void spoil_src(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
-{
-	info_set_addr(test, &hints->src_addr, &hints->src_addrlen, "10.0.0.1", 80);
 }
 
 static void spoil_dest(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
@@ -151,6 +132,8 @@ static void spoil_api(struct kunit *test, struct fi_info *hints, struct fi_info 
 	hints->fabric_attr->api_version = FI_VERSION(2, 0);
 }
 
+SPOIL(nic, info_add_nic(test, hints))
+SPOIL(src, info_set_addr(test, &hints->src_addr, &hints->src_addrlen, "10.0.0.1", 80))
 SPOIL(caps, hints->caps = FI_MSG | FI_TAGGED)
 SPOIL(mode, offer->mode = FI_CONTEXT)
 SPOIL(format, hints->addr_format = FI_SOCKADDR_IN6)
@@ -198,9 +181,7 @@ static void misfit_is_named_with_both_values(struct kunit *test)
 
 	row->spoil(test, why->hints, why->mock->infos);
 
-	KUNIT_ASSERT_EQ(test, ask(why), 1);
-
-	KUNIT_EXPECT_EQ(test, why->reasons->kind, FI_REASON_FIELD);
+	one_reason(test, why, FI_REASON_FIELD);
 	KUNIT_EXPECT_EQ(test, why->reasons->misfits, 1u);
 	KUNIT_EXPECT_STREQ(test, why->reasons->field, row->field);
 	KUNIT_EXPECT_STREQ(test, why->reasons->wanted, row->wanted);
@@ -349,9 +330,7 @@ static void absent_provider_is_named_with_its_module(struct kunit *test)
 
 	core_set_string(test, &why->hints->fabric_attr->prov_name, "absent");
 
-	KUNIT_ASSERT_EQ(test, ask(why), 1);
-
-	KUNIT_EXPECT_EQ(test, why->reasons->kind, FI_REASON_ABSENT);
+	one_reason(test, why, FI_REASON_ABSENT);
 	KUNIT_EXPECT_STREQ(test, why->reasons->field, "fabric_attr->prov_name");
 	KUNIT_EXPECT_STREQ(test, why->reasons->text,
 			   "fabric_attr->prov_name: there is no provider absent, and no module kofi-absent brings it");
@@ -393,9 +372,7 @@ static void version_of_the_provider_is_named(struct kunit *test)
 
 	why->hints->fabric_attr->prov_version = FI_VERSION(9, 1);
 
-	KUNIT_ASSERT_EQ(test, ask(why), 1);
-
-	KUNIT_EXPECT_EQ(test, why->reasons->kind, FI_REASON_FIELD);
+	one_reason(test, why, FI_REASON_FIELD);
 	KUNIT_EXPECT_EQ(test, why->reasons->misfits, 1u);
 	KUNIT_EXPECT_STREQ(test, why->reasons->prov_name, "mock");
 	KUNIT_EXPECT_STREQ(test, why->reasons->field,
@@ -413,9 +390,7 @@ static void result_of_another_fabric_is_named(struct kunit *test)
 	core_set_string(test, &why->mock->infos->fabric_attr->name, "else");
 	why->hints->fabric_attr->fabric = core_fabric(&set);
 
-	KUNIT_ASSERT_EQ(test, ask(why), 1);
-
-	KUNIT_EXPECT_EQ(test, why->reasons->kind, FI_REASON_SKIPPED);
+	one_reason(test, why, FI_REASON_SKIPPED);
 	KUNIT_EXPECT_STREQ(test, why->reasons->field, "fabric_attr->fabric");
 	KUNIT_EXPECT_STREQ(test, why->reasons->wanted, "mock");
 	KUNIT_EXPECT_STREQ(test, why->reasons->offered, "else");
@@ -430,9 +405,7 @@ static void result_of_another_domain_is_named(struct kunit *test)
 	core_set_string(test, &why->mock->infos->domain_attr->name, "else");
 	why->hints->domain_attr->domain = core_domain(&set);
 
-	KUNIT_ASSERT_EQ(test, ask(why), 1);
-
-	KUNIT_EXPECT_EQ(test, why->reasons->kind, FI_REASON_SKIPPED);
+	one_reason(test, why, FI_REASON_SKIPPED);
 	KUNIT_EXPECT_STREQ(test, why->reasons->field, "domain_attr->domain");
 	KUNIT_EXPECT_STREQ(test, why->reasons->wanted, "mock0");
 	KUNIT_EXPECT_STREQ(test, why->reasons->offered, "else");
@@ -447,9 +420,7 @@ static void result_of_another_namespace_is_named(struct kunit *test)
 
 	why->mock->infos->fabric_attr->net = &another_net;
 
-	KUNIT_ASSERT_EQ(test, ask(why), 1);
-
-	KUNIT_EXPECT_EQ(test, why->reasons->kind, FI_REASON_SKIPPED);
+	one_reason(test, why, FI_REASON_SKIPPED);
 	KUNIT_EXPECT_STREQ(test, why->reasons->field, "fabric_attr->net");
 	KUNIT_EXPECT_STREQ(test, why->reasons->domain_name, "mock0");
 }
@@ -463,9 +434,7 @@ static void fabric_of_another_namespace_is_named(struct kunit *test)
 	why->hints->fabric_attr->fabric = core_fabric(&set);
 	why->hints->fabric_attr->net = &another_net;
 
-	KUNIT_ASSERT_EQ(test, ask(why), 1);
-
-	KUNIT_EXPECT_EQ(test, why->reasons->kind, FI_REASON_SKIPPED);
+	one_reason(test, why, FI_REASON_SKIPPED);
 	KUNIT_EXPECT_STREQ(test, why->reasons->field, "fabric_attr->net");
 	KUNIT_EXPECT_STREQ(test, why->reasons->domain_name, "");
 }
@@ -502,9 +471,7 @@ static void error_of_the_provider_is_named(struct kunit *test)
 
 	why->mock->fail[MOCK_CALL_GETINFO] = -ENODATA;
 
-	KUNIT_ASSERT_EQ(test, ask(why), 1);
-
-	KUNIT_EXPECT_EQ(test, why->reasons->kind, FI_REASON_ERROR);
+	one_reason(test, why, FI_REASON_ERROR);
 	KUNIT_EXPECT_EQ(test, why->reasons->err, -ENODATA);
 	KUNIT_EXPECT_STREQ(test, why->reasons->prov_name, "mock");
 }
@@ -515,9 +482,7 @@ static void incomplete_result_is_named(struct kunit *test)
 
 	why->mock->malformed = MOCK_INFO_NO_TX_ATTR;
 
-	KUNIT_ASSERT_EQ(test, ask(why), 1);
-
-	KUNIT_EXPECT_EQ(test, why->reasons->kind, FI_REASON_MALFORMED);
+	one_reason(test, why, FI_REASON_MALFORMED);
 	KUNIT_EXPECT_STREQ(test, why->reasons->domain_name, "mock0");
 }
 
@@ -533,9 +498,7 @@ static void provider_has_a_say(struct kunit *test)
 	why->mock->empty = true;
 	why->mock->in_getinfo = say_port_is_down;
 
-	KUNIT_ASSERT_EQ(test, ask(why), 1);
-
-	KUNIT_EXPECT_EQ(test, why->reasons->kind, FI_REASON_PROVIDER);
+	one_reason(test, why, FI_REASON_PROVIDER);
 	KUNIT_EXPECT_STREQ(test, why->reasons->prov_name, "mock");
 	KUNIT_EXPECT_STREQ(test, why->reasons->domain_name, "dev0");
 	KUNIT_EXPECT_STREQ(test, why->reasons->text, "port 1 is down");
@@ -576,9 +539,7 @@ static void comparison_inside_a_provider_is_heard(struct kunit *test)
 	why->mock->empty = true;
 	why->mock->in_getinfo = compare_inside;
 
-	KUNIT_ASSERT_EQ(test, ask(why), 1);
-
-	KUNIT_EXPECT_EQ(test, why->reasons->kind, FI_REASON_FIELD);
+	one_reason(test, why, FI_REASON_FIELD);
 	KUNIT_EXPECT_STREQ(test, why->reasons->prov_name, "mock");
 	KUNIT_EXPECT_STREQ(test, why->reasons->field, "fabric_attr->net");
 	KUNIT_EXPECT_STREQ(test, why->reasons->offered, offered);
@@ -636,18 +597,6 @@ struct refused_case {
 	void		(*spoil)(struct kunit *test, struct fi_info *hints, struct fi_info *offer);
 };
 
-static void spoil_short_addr(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
-{
-	spoil_src(test, hints, offer);
-	hints->src_addrlen = 3;
-}
-
-static void spoil_short_dest(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
-{
-	spoil_dest(test, hints, offer);
-	hints->dest_addrlen = 3;
-}
-
 static void spoil_ep_key(struct kunit *test, struct fi_info *hints, struct fi_info *offer)
 {
 	hints->ep_attr->auth_key = kzalloc(8, GFP_KERNEL);
@@ -663,6 +612,8 @@ static void spoil_domain_key(struct kunit *test, struct fi_info *hints, struct f
 static struct fid_domain no_domain;
 static struct fid_fabric no_fabric;
 
+SPOIL(short_addr, spoil_src(test, hints, offer); hints->src_addrlen = 3)
+SPOIL(short_dest, spoil_dest(test, hints, offer); hints->dest_addrlen = 3)
 SPOIL(orphan, hints->caps = FI_SEND)
 SPOIL(tx_caps, hints->caps = FI_MSG; hints->tx_attr->caps = FI_RMA)
 SPOIL(rx_caps, hints->caps = FI_MSG; hints->rx_attr->caps = FI_TAGGED)
@@ -724,9 +675,7 @@ static void fabric_that_is_not_the_domains_is_named(struct kunit *test)
 	why->hints->domain_attr->domain = core_domain(&set);
 	why->hints->fabric_attr->fabric = core_fabric(&other);
 
-	KUNIT_ASSERT_EQ(test, ask(why), 1);
-
-	KUNIT_EXPECT_EQ(test, why->reasons->kind, FI_REASON_CALL);
+	one_reason(test, why, FI_REASON_CALL);
 	KUNIT_EXPECT_STREQ(test, why->reasons->field, "fabric_attr->fabric");
 }
 
