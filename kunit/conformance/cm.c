@@ -68,7 +68,7 @@ static void exchange(struct kunit *test, size_t n, size_t max)
 	kunit_kfree(test, data);
 }
 
-/* Has @try exchange @n bytes of @max, for each length or some */
+/* Calls @try with each length up to the limit, or some of them */
 static void try_lengths(struct kunit *test, void (*try)(struct kunit *test, size_t n, size_t max))
 {
 	size_t n, max;

@@ -25,7 +25,7 @@ struct bound {
 	struct fi_mr_attr	attr;
 };
 
-/* A pair of connected ends, and a region of the second one; false: the provider has none */
+/* For conf_gen_msg: a pair of connected ends, and a region of the second; false: there is none */
 static bool bound_open(struct kunit *test, struct bound *bound)
 {
 	int ret;

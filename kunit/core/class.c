@@ -17,6 +17,9 @@ static const struct fi_mr_attr mr_attr = {
 	.access = FI_REMOTE_READ,
 };
 
+static struct fi_cntr_attr cntr_attr;
+static struct fi_av_attr av_attr;
+
 /* An object in the place of one of any class */
 union any {
 	struct fid		*fid;
@@ -49,8 +52,8 @@ CALL(eq_open, fi_eq_open(any.fabric, NULL, &out.eq, NULL))
 CALL(cq_open, fi_cq_open(any.domain, NULL, &out.cq, NULL))
 CALL(endpoint, fi_endpoint(any.domain, set->info, &out.ep, NULL))
 CALL(srx, fi_srx_context(any.domain, &(struct fi_rx_attr) { .size = 1 }, &out.ep, NULL))
-CALL(cntr_open, fi_cntr_open(any.domain, &(struct fi_cntr_attr) {}, &out.cntr, NULL))
-CALL(av_open, fi_av_open(any.domain, &(struct fi_av_attr) {}, &out.av, NULL))
+CALL(cntr_open, fi_cntr_open(any.domain, &cntr_attr, &out.cntr, NULL))
+CALL(av_open, fi_av_open(any.domain, &av_attr, &out.av, NULL))
 CALL(mr_reg, fi_mr_reg(any.domain, out.bytes, 1, FI_REMOTE_READ, 0, 0, 0, &out.mr, NULL))
 CALL(mr_regv, fi_mr_regv(any.domain, &iov, 1, FI_REMOTE_READ, 0, 0, 0, &out.mr, NULL))
 CALL(mr_regattr, fi_mr_regattr(any.domain, &mr_attr, 0, &out.mr))

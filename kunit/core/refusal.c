@@ -19,13 +19,14 @@ int refusal_init(struct kunit *test)
 	refusal_set.mock = NULL;
 	if (!err) {
 		core_open_all(test, &refusal_set, core_mock(test, "mock", 1));
-		refusal_reaches();
+		calls = mock_calls(refusal_set.mock);
 	}
 	return err;
 }
 
-void refusal_reaches(void)
+void refusal_reaches(struct kunit *test)
 {
+	KUNIT_EXPECT_GT(test, mock_calls(refusal_set.mock), calls);
 	calls = mock_calls(refusal_set.mock);
 }
 
@@ -197,7 +198,7 @@ static void ops_without_a_name_or_a_place_are_refused(struct kunit *test)
 static void unknown_command_answers_enosys(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, fi_control(refusal_set.fid[MOCK_EP], 9999, &out), -ENOSYS);
-	refusal_reaches();
+	refusal_reaches(test);
 }
 
 static void event_without_a_place_is_refused(struct kunit *test)

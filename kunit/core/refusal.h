@@ -34,7 +34,7 @@ extern struct core_set refusal_set;
 
 int refusal_init(struct kunit *test);
 void refusal_exit(struct kunit *test);
-/* What the case has called so far was meant to reach the provider */
-void refusal_reaches(void);
+/* The provider has been called since the last call of this, as it was meant to be */
+void refusal_reaches(struct kunit *test);
 
 #endif /* _KUNIT_CORE_REFUSAL_H */

@@ -263,6 +263,7 @@ struct vt_comp vt_failed(struct kunit *test, struct vt_cq *cq);
 /* And of this operation, with this code */
 struct vt_comp vt_failed_with(struct kunit *test, struct vt_cq *cq, void *context, int err);
 void vt_none(struct kunit *test, struct vt_cq *cq);
+/* Zeroes, of kmalloc(), until the case ends */
 void *vt_buf(struct kunit *test, size_t len);
 void vt_fill(void *buf, size_t len, u8 seed);
 bool vt_filled(const void *buf, size_t len, u8 seed);

@@ -46,16 +46,17 @@ static inline bool vt_completed(struct completion *done)
 }
 
 /*
- * Waits until a condition is true that wakes nobody, VT_PATIENCE_MS at least; false: it does
- * not become true
+ * Looks at @cond, which no event follows, again and again for VT_PATIENCE_MS; returns whether it has
+ * become true
  */
 #define vt_until(cond)							\
 ({									\
-	int __left = VT_PATIENCE_MS;					\
+	ktime_t __late = ktime_add_ms(ktime_get(), VT_PATIENCE_MS);	\
+	bool __true;							\
 									\
-	while (!(cond) && --__left)					\
+	while (!(__true = (cond)) && ktime_before(ktime_get(), __late))	\
 		usleep_range(1000, 2000);				\
-	__left > 0;							\
+	__true;								\
 })
 
 static inline ssize_t vt_cq_sread(struct fid_cq *cq, void *buf, size_t count,

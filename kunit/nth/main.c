@@ -296,7 +296,7 @@ static const void *nth_rdm_gen_params(KOFI_KUNIT_PARAM_TEST const void *prev, ch
 	return nth_rdm_next(prev, desc, NTH_ATOMIC);
 }
 
-/* The points of a path in an environment of which the case has said what it is to have */
+/* Opens @env, whose members say what it has, counts the failure points of @path, and ends @env */
 static unsigned int nth_run_in(struct kunit *test, struct nth_env *env, const char *prov,
 			       const struct nth_path *path, const struct nth_means *means)
 {

@@ -232,7 +232,7 @@ void nth_leak_end(struct kunit *test);
 /* nth.c */
 int nth_init(void);
 void nth_exit(void);
-/* The same, of suites that need no more */
+/* Of suites that need nothing but these two */
 int nth_plain_suite_init(struct kunit_suite *suite);
 void nth_plain_suite_exit(struct kunit_suite *suite);
 extern const struct nth_means nth_own;

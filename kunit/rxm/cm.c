@@ -12,9 +12,6 @@
 #define REQUEST_MS	2000	/* until a request comes, at most */
 #define WAITING		100	/* more operations than are given to their peers at a time */
 #define LATER_MS	200
-/* Reasons of a refusal */
-#define MISFIT		1
-#define ALREADY		2
 
 /**
  * struct bad_request - A request that does not fit
@@ -89,7 +86,7 @@ static void a_request_that_does_not_fit_is_refused(struct kunit *test)
 
 	bad->spoil(&request);
 	rxm_dial(test, bed, &request, bad->len ? : sizeof(request));
-	rxm_expect_refused(test, bed, MISFIT);
+	rxm_expect_refused(test, bed, RXM_WIRE_REFUSED);
 }
 
 static void a_request_without_data_is_refused(struct kunit *test)
@@ -111,7 +108,7 @@ static void a_second_request_of_an_incarnation_is_refused(struct kunit *test)
 	first = bed->peer;
 	bed->peer = (struct vt_end) {};
 	rxm_dial(test, bed, &request, sizeof(request));
-	rxm_expect_refused(test, bed, ALREADY);
+	rxm_expect_refused(test, bed, RXM_WIRE_ALREADY);
 	vt_no_event(test, first.eq);
 }
 
@@ -142,7 +139,7 @@ static void a_new_incarnation_needs_no_room(struct kunit *test)
 	bed->peer = (struct vt_end) {};
 	request.port = RXM_PORT + 1;
 	rxm_dial(test, bed, &request, sizeof(request));
-	rxm_expect_refused(test, bed, ALREADY);
+	rxm_expect_refused(test, bed, RXM_WIRE_ALREADY);
 	bed->peer = (struct vt_end) {};
 	request.port = RXM_PORT;
 	request.conn_id = 6ULL << 32 | RXM_ID;
@@ -158,7 +155,7 @@ static void nobody_else_can_be_the_endpoint_itself(struct kunit *test)
 
 	request.port = rxm_bed_port(bed);
 	rxm_dial(test, bed, &request, sizeof(request));
-	rxm_expect_refused(test, bed, ALREADY);
+	rxm_expect_refused(test, bed, RXM_WIRE_ALREADY);
 }
 
 static void a_request_says_what_libfabric_expects(struct kunit *test)
@@ -232,7 +229,7 @@ static void the_smaller_address_is_refused_if_both_dial(struct kunit *test)
 	info = rxm_be_dialled(test, bed, buf, 8, &theirs);
 	vt_of(test)->name = bed->name;
 	rxm_dial(test, bed, &ours, sizeof(ours));
-	rxm_expect_refused(test, bed, ALREADY);
+	rxm_expect_refused(test, bed, RXM_WIRE_ALREADY);
 	bed->peer = (struct vt_end) {};
 	rxm_accept(test, bed, info, false);
 	vt_done(test, bed->us.tx, vt_ctx(1));
@@ -241,7 +238,7 @@ static void the_smaller_address_is_refused_if_both_dial(struct kunit *test)
 
 static void a_refusal_ends_what_waits(struct kunit *test)
 {
-	static const struct rxm_wire_reject msg = { .version = 1, .reason = MISFIT };
+	static const struct rxm_wire_reject msg = { .version = 1, .reason = RXM_WIRE_REFUSED };
 	struct rxm_bed *bed = rxm_bed_open(test);
 	struct rxm_wire_request request;
 	u8 *buf = vt_buf(test, 8);
@@ -256,7 +253,7 @@ static void a_refusal_ends_what_waits(struct kunit *test)
 /* Also what was posted before the endpoint knew its peer */
 static void a_refusal_ends_all_that_waits(struct kunit *test)
 {
-	static const struct rxm_wire_reject msg = { .version = 1, .reason = MISFIT };
+	static const struct rxm_wire_reject msg = { .version = 1, .reason = RXM_WIRE_REFUSED };
 	struct rxm_bed *bed = rxm_bed_open(test);
 	u8 *buf = vt_buf(test, 8);
 	struct fi_info *info;
@@ -311,7 +308,7 @@ static void an_address_has_so_many_connections_and_no_more(struct kunit *test)
 	dial_from(test, bed, RXM_PORT + 1);
 	vt_event(test, bed->peer.eq, FI_CONNECTED, NULL);
 	dial_from(test, bed, RXM_PORT + 2);
-	rxm_expect_refused(test, bed, ALREADY);
+	rxm_expect_refused(test, bed, RXM_WIRE_ALREADY);
 	vt_end_close(test, &first);
 	dial_from(test, bed, RXM_PORT + 2);
 	vt_event(test, bed->peer.eq, FI_CONNECTED, NULL);

@@ -104,7 +104,7 @@ static void a_request_without_credits_is_refused(struct kunit *test)
 	request.flow_ctrl = peer->flow_ctrl;
 	request.rx_size = peer->rx_size;
 	rxm_dial(test, bed, &request, sizeof(request));
-	rxm_expect_refused(test, bed, 1);
+	rxm_expect_refused(test, bed, RXM_WIRE_REFUSED);
 }
 
 static void an_answer_without_credits_ends_what_waits(struct kunit *test)

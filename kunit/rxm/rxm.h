@@ -79,7 +79,7 @@ void rxm_listen_at(struct kunit *test, int port);
 /* Has the endpoint send something (context 1) to the raw peer that listens; returns the request */
 struct fi_info *rxm_be_dialled(struct kunit *test, struct rxm_bed *bed, const void *buf,
 			       size_t len, struct rxm_wire_request *request);
-/* The next request of the endpoint to the raw peer */
+/* The next request of the endpoint to the raw peer, whose packets have its identity from now on */
 struct fi_info *rxm_next_dial(struct kunit *test, struct rxm_bed *bed,
 			      struct rxm_wire_request *request);
 /* Opens @peer, with receives, and accepts; @kofi: it says that it is kOFI */

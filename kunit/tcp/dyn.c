@@ -21,9 +21,8 @@ static int dyn_init(struct kunit *test)
 
 	if (ret)
 		return ret;
-	hints = tcp_hints(test, 0, FI_EP_RDM);
-	kfree(hints->fabric_attr->prov_name);
-	hints->fabric_attr->prov_name = kstrdup("tcp;ofi_rxm", GFP_KERNEL);
+	hints = vt_allocinfo(test, "tcp;ofi_rxm");
+	hints->ep_attr->type = FI_EP_RDM;
 	hints->addr_format = FI_SOCKADDR_IN;
 	hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_PROV_KEY;
 	vt_open_info(test, tcp_find(test, "127.0.0.1", hints));

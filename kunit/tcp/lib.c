@@ -7,14 +7,10 @@
 
 struct fi_info *tcp_hints(struct kunit *test, u64 caps, enum fi_ep_type type)
 {
-	struct fi_info *hints = fi_allocinfo();
+	struct fi_info *hints = vt_allocinfo(test, "tcp");
 
-	KUNIT_ASSERT_NOT_NULL(test, hints);
-	vt_free_later(test, hints);
 	hints->caps = caps;
 	hints->ep_attr->type = type;
-	hints->fabric_attr->prov_name = kstrdup("tcp", GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, hints->fabric_attr->prov_name);
 	return hints;
 }
 

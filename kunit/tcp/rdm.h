@@ -13,7 +13,7 @@
 #define RDM_LOW		0x7f000001	/* 127.0.0.1, below the endpoint's address */
 #define RDM_HIGH	0x7f000003	/* 127.0.0.3, above it */
 #define RDM_PID		0x1234567
-#define RDM_LEN		32	/* bytes of a message of rdm_post() */
+#define RDM_LEN		32	/* bytes of rdm_post() and rdm_begin_read() */
 
 /**
  * struct rdm_peer - A peer
@@ -72,7 +72,7 @@ struct socket *rdm_accept(struct kunit *test, const struct rdm_peer *peer, u8 ve
 void rdm_post(struct kunit *test, struct vt_end *end, fi_addr_t to, unsigned long nr);
 /* They come, and have completed */
 void rdm_expect_sent(struct kunit *test, struct vt_end *end, struct socket *sock, unsigned long nr);
-/* Reads so many bytes of the peer, which has the request and does not answer */
+/* Reads RDM_LEN bytes of the peer, which has the request and does not answer */
 void rdm_begin_read(struct kunit *test, struct vt_end *end, const struct rdm_peer *peer,
 		    struct socket *sock, void *context);
 

@@ -276,8 +276,10 @@ static void the_end_of_a_connection_gives_the_reserves_back(struct kunit *test)
 	sk = other_end(test, sock);
 	vt_close(test, &end.ep->fid);
 	peer_leave(test, sock);
-	KUNIT_EXPECT_TRUE(test, vt_until(static_key_count(&memalloc_socks_key.key) == before));
-	KUNIT_EXPECT_TRUE(test, vt_until(refcount_read(&sk->sk_refcnt) == 1));
+	vt_until(static_key_count(&memalloc_socks_key.key) == before &&
+		 refcount_read(&sk->sk_refcnt) == 1);
+	KUNIT_EXPECT_EQ(test, static_key_count(&memalloc_socks_key.key), before);
+	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 1);
 	sock_put(sk);
 }
 

@@ -39,7 +39,7 @@ void vt_far_join(struct kunit *test, struct vt_far *far, size_t len)
 
 	far->len = len;
 	far->target = vt_buf(test, len);
-	far->mr = vt_reg(test, far->target, len, VT_FAR_ACCESS);
+	far->mr = vt_reg(test, far->target, len, far->access ? : VT_FAR_ACCESS);
 }
 
 void vt_far_open(struct kunit *test, struct vt_far *far, size_t len)

@@ -17,6 +17,7 @@
  * @kind: of its completion queues; NULL: vt_default_kind
  * @size: depth of a's transmit queue; 0: the default
  * @iov_limit: of the hints
+ * @access: of the region; 0: FI_REMOTE_READ | FI_REMOTE_WRITE
  * @rw_ops: FI_OPT_MAX_RW_OPS of a
  * @cntr: bound to a for @cntr_dirs, or NULL
  * @cntr_dirs: FI_READ, FI_WRITE
@@ -29,6 +30,7 @@ struct vt_far {
 	const struct vt_kind	*kind;
 	size_t			size;
 	size_t			iov_limit;
+	u64			access;
 	size_t			rw_ops;
 	struct fid_cntr		*cntr;
 	u64			cntr_dirs;

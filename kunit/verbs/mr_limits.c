@@ -410,13 +410,6 @@ static void threads_register_at_the_same_time(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, threads[i].ret, 0);
 }
 
-static struct fi_info *dup_info(struct kunit *test)
-{
-	struct fi_info *info = vt_dup(test, vt_of(test)->info);
-
-	return info;
-}
-
 static void register_with(struct kunit *test, struct fi_info *info)
 {
 	struct fid_domain *domain = NULL;
@@ -435,7 +428,7 @@ static void a_domain_without_address_finds_one(struct kunit *test)
 	struct fi_info *info;
 
 	vt_open(test, AF_INET, NULL);
-	info = dup_info(test);
+	info = vt_dup(test, vt_of(test)->info);
 	kfree(info->src_addr);
 	info->src_addr = NULL;
 	info->src_addrlen = 0;
@@ -449,7 +442,7 @@ static void a_domain_whose_address_has_gone_finds_another(struct kunit *test)
 	struct fi_info *info;
 
 	vt_open(test, AF_INET, NULL);
-	info = dup_info(test);
+	info = vt_dup(test, vt_of(test)->info);
 	sin = info->src_addr;
 	sin->sin_addr.s_addr = htonl(0xc0000201);
 	register_with(test, info);

@@ -321,12 +321,6 @@ static void bytes_behind_the_data_are_no_data(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, event.cm.data, "ok", 2);
 }
 
-/* A connection through the case's own listener, then that one is out of the way */
-static void join_elsewhere(struct kunit *test, struct vt_pair *pair)
-{
-	vt_serve_pair(test, NULL, pair);
-}
-
 static void an_accept_out_of_form_fails_the_connection(struct kunit *test)
 {
 	const struct vt_field *param = test->param_value;
@@ -334,7 +328,7 @@ static void an_accept_out_of_form_fails_the_connection(struct kunit *test)
 	struct vt_end client = {};
 	struct vt_pair other = {};
 
-	join_elsewhere(test, &other);
+	vt_serve_pair(test, NULL, &other);
 	vt_raw_listen(test, VT_ACCEPT, param->data, param->len);
 	vt_client(test, &client, &vt_default_kind);
 	vt_recv(test, &client, vt_buf(test, 8), 8, vt_ctx(1));

@@ -18,6 +18,7 @@
 /* What is read is that of vt_fill(7) */
 static void reader_open(struct kunit *test, struct vt_far *reader, size_t len)
 {
+	reader->access = FI_REMOTE_READ;
 	vt_far_open(test, reader, len);
 	vt_fill(reader->target, len, 7);
 }

@@ -281,16 +281,9 @@ static const struct vt_spoiler {
 
 KUNIT_ARRAY_PARAM_DESC(vt_spoiler, vt_spoilers, name);
 
-static struct fi_info *copy_info(struct kunit *test)
-{
-	struct fi_info *info = vt_dup(test, vt_of(test)->info);
-
-	return info;
-}
-
 static struct fi_info *spoilt(struct kunit *test, const struct vt_spoiler *to)
 {
-	struct fi_info *info = copy_info(test);
+	struct fi_info *info = vt_dup(test, vt_of(test)->info);
 	struct sockaddr *addr = info->src_addr;
 
 	info->ep_attr->type = to->type ?: info->ep_attr->type;
@@ -324,7 +317,7 @@ static void an_address_of_nobody_here_is_refused(struct kunit *test)
 	struct fid_ep *ep;
 
 	vt_open(test, AF_INET, NULL);
-	info = copy_info(test);
+	info = vt_dup(test, vt_of(test)->info);
 	((struct sockaddr_in *)info->src_addr)->sin_addr.s_addr = htonl(0xc0000201);
 
 	KUNIT_EXPECT_EQ(test, fi_endpoint(vt->domain, info, &ep, NULL), -EADDRNOTAVAIL);
@@ -338,7 +331,7 @@ static void an_unknown_device_has_no_domain(struct kunit *test)
 	struct fi_info *info;
 
 	vt_open(test, AF_INET, NULL);
-	info = copy_info(test);
+	info = vt_dup(test, vt_of(test)->info);
 	info->domain_attr->name[0] ^= 1;
 
 	KUNIT_EXPECT_EQ(test, fi_domain(vt->fabric, info, &domain, NULL), -ENODEV);

@@ -72,13 +72,12 @@ static void a_wrong_key_ends_the_connection_with_an_access_error(struct kunit *t
 static void a_descriptor_makes_one_element_of_any_buffer(struct kunit *test)
 {
 	size_t len = 16 * PAGE_SIZE;
-	struct fi_info *hints = vt_far_hints(test);
 	struct vt_far far = {};
 	struct fid_mr *mr;
 	u8 *buf;
 
 	vt_far_open(test, &far, VT_RMA_LEN);
-	KUNIT_ASSERT_LT(test, hints->tx_attr->iov_limit, 16);
+	KUNIT_ASSERT_LT(test, far.pair.a.info->tx_attr->iov_limit, 16);
 	buf = vzalloc(len);
 	KUNIT_ASSERT_NOT_NULL(test, buf);
 	mr = vt_reg(test, buf, len, FI_SEND | FI_RECV | FI_READ | FI_WRITE);

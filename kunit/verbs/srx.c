@@ -78,7 +78,7 @@ unsigned long srx_post_rest(struct kunit *test, struct srx_set *set)
 	return count;
 }
 
-/* The endpoint that accepts; queues that are set are used */
+/* The second end accepts, with the queues that are set, and the first is connected */
 static void srx_accept(struct kunit *test, struct vt_pair *pair, struct fi_info *info,
 		       struct srx_set *set, const struct vt_kind *kind)
 {
