@@ -8,7 +8,7 @@
  *	ktcp_response	the response to a read by the peer (response.c)
  *	ktcp_rx		the receiving half (rx.c), from a header to its payload (start.c)
  *
- * All of it is guarded by ktcp_conn.token.
+ * All of it is guarded by ktcp_conn.token, but what TCP counts in ktcp_zc, see zerocopy.c.
  */
 #ifndef _KOFI_TCP_HALVES_H
 #define _KOFI_TCP_HALVES_H

@@ -74,9 +74,10 @@ bool ktcp_response_lend(struct ktcp_conn *conn, struct ktcp_response *response)
  * ktcp_response_recall() - Look for responses whose regions a client wants back
  * @conn: a connection in KTCP_OPEN, with ktcp_conn.token held
  *
- * What the peer's TCP has acknowledged is let go of by this machine, soon.
+ * The caller has called ktcp_zc_reap().  What the peer's TCP has acknowledged since is let go of by
+ * this machine, soon.
  *
- * Context: may sleep.
+ * Context: any.
  * Return: -EACCES: a client waits for what the peer has not acknowledged; 0: none does.
  */
 int ktcp_response_recall(struct ktcp_conn *conn)

@@ -4,8 +4,8 @@
  *
  * A message may have to wait for what only this side can give: a receive, a completion for remote
  * CQ data, a place among the responses.  The functions below answer -EAGAIN then, and are called
- * again with the header.  Like all that receives (rx.c), they run with the lock of the socket held:
- * they call no client and take no lock of a socket.
+ * again with the header.  They run with the lock of the socket held, as rx.c does: they call no
+ * client and take no lock of a socket.
  *
  * The peer may send anything.  The connection ends upon what the wire does not allow (wire.c),
  * and upon a response to nothing.
@@ -499,7 +499,7 @@ static int (*const ktcp_starts[])(struct ktcp_conn *conn) = {
  * ktcp_rx_start() - A header has come: find the target of its payload
  * @conn: the connection
  *
- * Context: any, with ktcp_conn.token held.
+ * Context: may sleep, with ktcp_conn.token held.
  * Return: 0; -EAGAIN: it has to wait, and is to be called again; another negative errno: the
  * connection is over.
  */
