@@ -8,9 +8,9 @@
  * the message waits in its buffer (rxm_conn.head), and the packets behind it wait, too; a receive
  * finds the message there.  It is kept later, when another unexpected message has gone.
  *
- * What becomes of it is decided by a receive, by the client or by the end of the endpoint, in any
- * context (rxm_unexp_settle()).  kofi_soft_ep.work does it: rxm_settle() for a message that is kept
- * whole, the connection's next look at its packet for one that waits in its buffer.
+ * A receive, the client or the end of the endpoint settles it, in any context
+ * (rxm_unexp_settle()).  kofi_soft_ep.work deals with it then: rxm_settle() for a message that is
+ * kept whole, the connection's next look at its packet for one that waits in its buffer.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -26,7 +26,7 @@
  * @data: the part
  * @len: bytes of it
  *
- * Context: any, in the memory of which @rx is.
+ * Context: any.
  */
 void rxm_copy(struct kofi_rx *rx, size_t offset, void *data, size_t len)
 {
@@ -196,9 +196,12 @@ static u64 rxm_unexp_size(const struct rxm_buf *buf)
 /**
  * rxm_goes() - Return true if a message without a receive goes with its connection
  * @conn: the connection
- * @buf: the first packet of the message; of one that goes, the payload is at its sender
+ * @buf: the first packet of the message
+ *
+ * Such a message is at its sender until a receive has it read.
  *
  * Context: any.
+ * Return: whether it does.
  */
 bool rxm_goes(const struct rxm_conn *conn, const struct rxm_buf *buf)
 {
@@ -270,7 +273,7 @@ void rxm_unexp_whole(struct rxm_unexp *unexp)
 	spin_unlock_irqrestore(&ep->soft.lock, flags);
 }
 
-/* Whatever decides about an unexpected message has decided */
+/* The message has receive @rx, or nobody wants it */
 static void rxm_unexp_settle(struct rxm_unexp *unexp, struct kofi_rx *rx)
 {
 	struct rxm_ep *ep = unexp->ep;
