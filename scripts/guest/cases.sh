@@ -19,7 +19,7 @@ plan()
 # fail REASON: the case has failed; the first reason counts
 fail()
 {
-	why=${why:-$*}
+	why=${why:-${*:-no reason given}}
 }
 
 # verdict NAME [STATUS [REASON]]: the result of a case, which is this status too. Without STATUS the
@@ -47,7 +47,7 @@ run_cases()
 	plan $#
 	for case; do
 		"case_$case"
-		[ $? -ne 127 ] || fail "case_$case, or a command of it, is missing"
+		[ $? -ne 127 ] || fail "case_$case, or its last command, is missing"
 		verdict "$case"
 	done
 	return $failed

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Load each of our modules while each allocation on the way fails once (tools/insmod-nth). It is
-# refused with ENOMEM, or can be unloaded like any other; nothing of it is left, neither memory nor
-# what would keep it from being loaded.
+# Load each of our modules while each allocation on the way fails once (tools/insmod-nth). Either the
+# load is refused with ENOMEM, or the module can be unloaded like any other; nothing of it is left,
+# neither memory nor what would keep it from being loaded.
 #
 # usage: insmod.sh; insmod.sh list
-# A case is a module, the last one what all loads have lost. Modules of tests, and clients that need
-# a peer to load, have none.
+# A case is a module; the last one, with kmemleak=on, is what all loads have lost. Modules of tests,
+# and clients that need a peer to load, have none.
 # Prints KTAP; exits 1 if a case failed.
 
 # shellcheck source=scripts/guest/cases.sh
@@ -21,7 +21,7 @@ list()
 		kofi_hook_p2p kofi_kfi; do
 		echo "$module each allocation of its load fails once"
 	done
-	echo "memory none is lost by a load that failed"
+	! leaks_kmemleak || echo "memory none is lost by a load that failed"
 }
 
 # try MODULE
@@ -29,10 +29,11 @@ try()
 {
 	modprobe "$1" || { fail "it does not load with memory"; return; }
 	rmmod "$1"
-	insmod-nth "/kofi/$1.ko" "$1" >/tmp/insmod || fail "$(tail -n 3 /tmp/insmod | tr '\n' ' ')"
+	insmod-nth "/kofi/$1.ko" "$1" >/tmp/insmod 2>&1 || fail "$(tail -n 3 /tmp/insmod | tr '\n' ' ')"
 	tail -n 1 /tmp/insmod
 	modprobe "$1" || fail "it does not load afterwards"
 	modprobe -r "$1" || fail "it cannot be unloaded afterwards"
+	! leaks_objects || fail "a workqueue or a slab cache is left"
 }
 
 if [ "${1:-}" = list ]; then

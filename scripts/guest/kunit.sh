@@ -213,10 +213,8 @@ delete_device()
 # nobody else misses it.
 report_left()
 {
-	! grep -hs '^kworker/R-kofi' /proc/[0-9]*/comm
-	verdict "no workqueue is left" $?
-	[ -r /proc/slabinfo ] && ! grep '^kofi' /proc/slabinfo
-	verdict "no slab cache is left" $?
+	! leaks_objects
+	verdict "no workqueue or slab cache is left" $?
 }
 
 report_leaks()

@@ -576,7 +576,7 @@ for case in "$@"; do
 	(
 		target_up || fail "no target: is nvmet_rdma there?"
 		"case_$case"
-		[ $? -ne 127 ] || fail "case_$case, or a command of it, is missing"
+		[ $? -ne 127 ] || fail "case_$case, or its last command, is missing"
 		target_down
 		exit 0
 	)

@@ -128,8 +128,9 @@ while read -r section name title; do
 		sed 's/^/    $ /' "$parts"/*-"$n".sh
 		[ ! -e "$parts/out.$n" ] || tail -n 8 "$parts/out.$n" | sed 's/^/    /'
 	done
-	fail "$(compare "$section" | head -n 1)"
-	fail "$(reset)"
+	for reason in "$(compare "$section" | head -n 1)" "$(reset)"; do
+		[ -z "$reason" ] || fail "$reason"
+	done
 	[ -z "$why" ] || why="$why: $(cat "$parts"/out.* 2>/dev/null | tail -n 3)"
 	verdict "$name"
 	rm -f "$parts"/out.*

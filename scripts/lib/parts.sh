@@ -26,12 +26,16 @@ parts_all()
 	echo demo
 }
 
-# parts_of WORDS: those with a suite or a case that has one of the words in its name.
+# parts_of WORDS: those with a suite or a case that has one of the words in its name, and those
+# without suites that a word begins with.
 parts_of()
 {
-	local folder parts
+	local folder part parts
 
 	parts=$(parts_all)
+	for part in insmod demo; do
+		[[ " $1" != *" $part"* ]] || echo $part
+	done
 	for folder in $(cases_of "$1" | cut -d' ' -f1 | sort -u); do
 		grep -E "^$(part_module "$folder")(-|\$)" <<<"$parts" || true
 	done
@@ -172,7 +176,10 @@ part_results()
 			{ sub(/\trun /, "\tdemo.run_"); sub(/, [^\t]*/, ""); print }
 			END { if (NR != 8) print "fail\tdemo.runs\tgave " NR " results of 8" }'
 	elif [ "$1" = insmod ]; then
-		awk -f "$KOFI_TOP/scripts/lib/ktap.awk" "$2/log" | sed 's/\t/&insmod./'
+		awk -f "$KOFI_TOP/scripts/lib/ktap.awk" "$2/log" | sed 's/\t/&insmod./' |
+			awk -v most="$("$KOFI_TOP/scripts/guest/insmod.sh" list | wc -l)" '
+				{ print }
+				END { if (NR < most) print "fail\tinsmod.modules\tgave " NR " results of " most }'
 	else
 		guest_ktap "$2/log" "$2/console.log" "$3" | awk -f "$KOFI_TOP/scripts/lib/ktap.awk" |
 			sed "${behind:+s/\t\([a-z0-9_]*\)\./\t\1-$behind./; t; s/\t\([^\t]*\)/\t\1 ($behind)/}"
