@@ -15,11 +15,11 @@ capture_begin()
 	mark_port=$((${3:-$2} + 1))
 	rm -f $captured /tmp/tcpdump.err /tmp/printed /tmp/mark
 	mkfifo /tmp/tcpdump.err /tmp/printed /tmp/mark
-	awk -v mark=".$mark_port" 'index($0, mark) && !seen++ {
+	awk -v mark=".$mark_port:" 'index($0, mark) && !seen++ {
 			print >"/tmp/mark"
 			close("/tmp/mark")
 		}' </tmp/printed &
-	$tcpdump/ld.so --inhibit-cache --library-path $tcpdump $tcpdump/tcpdump -i lo -Z root -nql -U \
+	$tcpdump/ld.so --inhibit-cache --library-path $tcpdump $tcpdump/tcpdump -i lo -Z root -nqlt -U \
 		-B 8192 --print -w $captured \
 		"tcp portrange $2-$mark_port" 2>/tmp/tcpdump.err >/tmp/printed &
 	tcpdump_pid=$!
