@@ -378,8 +378,6 @@ static int kofi_eq_control(struct fid *fid, int command, void *arg)
 	}
 	if (command != FI_GETWAITOBJ && command != KOFI_GETEQ)
 		return kofi_refuse("control", -ENOSYS, "an event queue has no command %d", command);
-	if (!arg)
-		return kofi_refuse("control", -EINVAL, "arg is NULL");
 	if (command == KOFI_GETEQ)
 		*(struct kofi_eq **)arg = eq;
 	else

@@ -197,8 +197,6 @@ static int kofi_pep_control(struct fid *fid, int command, void *arg)
 	if (command != FI_BACKLOG)
 		return kofi_refuse("control", -ENOSYS, "a passive endpoint has no command %d",
 				   command);
-	if (!arg)
-		return kofi_refuse("control", -EINVAL, "arg is NULL");
 	if (*(int *)arg < 1)
 		return kofi_refuse("control", -EINVAL, "the backlog is %d; the least is 1",
 				   *(int *)arg);

@@ -148,8 +148,6 @@ int kofi_cq_control(struct fid *fid, int command, void *arg)
 	    command != KOFI_GETSTAT)
 		return kofi_refuse("control", -ENOSYS, "a completion queue has no command %d",
 				   command);
-	if (!arg)
-		return kofi_refuse("control", -EINVAL, "arg is NULL");
 	if (command == KOFI_GETSTAT)
 		kofi_cq_stat(to_kofi_cq(fid), arg);
 	else if (command == KOFI_GETQUEUE)
