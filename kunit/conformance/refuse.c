@@ -121,6 +121,7 @@ static void an_option_that_is_wrong_is_named(struct kunit *test)
 	struct vt *vt = vt_of(test);
 	struct vt_pair pair = {};
 	int wrong = 1, may = 1;
+	size_t few = 1;
 	struct fid_ep *ep;
 
 	conf_serve(test);
@@ -132,9 +133,100 @@ static void an_option_that_is_wrong_is_named(struct kunit *test)
 				  sizeof(wrong)));
 	refused(test, "setopt", -ENOPROTOOPT, "has no such option",
 		fi_setopt(&ep->fid, FI_OPT_ENDPOINT, 0x7fff, &wrong, sizeof(wrong)));
+	refused(test, "setopt", -EINVAL, "optlen is 0",
+		fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP, &may, 0));
 	vt_join(test, &pair, &vt_default_kind);
+	refused(test, "setopt", -FI_EOPBADSTATE, "FI_OPT_MAX_RW_OPS",
+		fi_setopt(&pair.a.ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RW_OPS, &few, sizeof(few)));
 	refused(test, "setopt", -FI_EOPBADSTATE, "has to be open for FI_OPT_MAY_SLEEP",
 		fi_setopt(&pair.a.ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP, &may, sizeof(may)));
+}
+
+static void an_info_that_is_wrong_is_named(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct fi_info *info = vt_dup(test, vt->info);
+	struct fid_domain *domain;
+	struct fid_pep *pep;
+	struct fid_ep *ep;
+	int ret;
+
+	vt_open_info(test, vt->info);
+	vt_refusals_begin(test);
+	info->ep_attr->type = FI_EP_DGRAM;
+	refused(test, "endpoint", -EINVAL, "info->ep_attr->type is",
+		fi_endpoint(vt->domain, info, &ep, NULL));
+	info->ep_attr->type = FI_EP_RDM;
+	refused(test, "passive_ep", -EINVAL, "info->ep_attr->type is",
+		fi_passive_ep(vt->fabric, info, &pep, NULL));
+	info->ep_attr->type = vt->info->ep_attr->type;
+	/* A provider may leave modes alone that its results do not have */
+	info->domain_attr->mr_mode = FI_MR_RAW;
+	ret = fi_domain(vt->fabric, info, &domain, NULL);
+	if (!ret)
+		vt_adopt(test, &domain->fid);
+	else
+		refused(test, "domain", -EINVAL, "info->domain_attr->mr_mode", ret);
+}
+
+/* Nobody connects, and a peer has to know where the endpoint is */
+static void an_info_with_what_connections_have_is_refused(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct fi_info *info = vt_dup(test, vt->info);
+	struct fid_ep *ep;
+
+	if (!conf_is_rdm(test))
+		return;
+	vt_open_info(test, vt->info);
+	vt_refusals_begin(test);
+	info->handle = &vt->domain->fid;
+	refused(test, "endpoint", -EINVAL, "accepts no request",
+		fi_endpoint(vt->domain, info, &ep, NULL));
+	info->handle = NULL;
+	if (conf_wants_shared(test))
+		return;
+	info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	refused(test, "endpoint", -EINVAL, "rx_ctx_cnt", fi_endpoint(vt->domain, info, &ep, NULL));
+}
+
+static void a_shared_context_that_is_too_large_is_refused(struct kunit *test)
+{
+	struct fi_rx_attr attr = { .size = SZ_16M };
+	struct vt *vt = vt_of(test);
+	bool shared = conf_wants_shared(test);
+	struct fid_ep *srx;
+
+	vt_open_info(test, vt->info);
+	vt_refusals_begin(test);
+	refused(test, "srx_context", shared ? -EINVAL : -ENOSYS, "",
+		fi_srx_context(vt->domain, &attr, &srx, NULL));
+	attr = (struct fi_rx_attr) { .iov_limit = SZ_1M };
+	refused(test, "srx_context", shared ? -EINVAL : -ENOSYS, "",
+		fi_srx_context(vt->domain, &attr, &srx, NULL));
+}
+
+static void a_command_that_is_wrong_is_named(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct vt_end end = {};
+	u64 arg = 0;
+
+	vt_open_info(test, vt->info);
+	vt_end_open(test, &end, vt->info, &vt_default_kind);
+	vt_refusals_begin(test);
+	refused(test, "control", -ENOSYS, "has no command 9999",
+		fi_control(&end.ep->fid, 9999, &arg));
+	refused(test, "control", -ENOSYS, "has no command 9999",
+		fi_control(&end.tx->cq->fid, 9999, &arg));
+	if (end.eq)
+		refused(test, "control", -ENOSYS, "has no command 9999",
+			fi_control(&end.eq->fid, 9999, &arg));
+	if (end.av)
+		refused(test, "control", -ENOSYS, "has no command 9999",
+			fi_control(&end.av->fid, 9999, &arg));
+	refused(test, "control", -EINVAL, "one of FI_TRANSMIT and FI_RECV",
+		fi_control(&end.ep->fid, FI_GETOPSFLAG, &arg));
 }
 
 static void a_list_that_is_wrong_is_explained(struct kunit *test)
@@ -281,6 +373,8 @@ static void a_registration_says_what_is_wrong(struct kunit *test)
 		fi_mr_reg(vt->domain, stack, 8, FI_SEND, 0, 0, 0, &mr, NULL));
 	refused(test, "mr_reg", -EINVAL, "len is 0",
 		fi_mr_reg(vt->domain, buf, 0, FI_SEND, 0, 0, 0, &mr, NULL));
+	refused(test, "mr_reg", -EINVAL, "more than there is behind buf",
+		fi_mr_reg(vt->domain, buf, SIZE_MAX, FI_SEND, 0, 0, 0, &mr, NULL));
 	refused(test, "mr_reg", -EINVAL, "offset is 8, and has to be 0",
 		fi_mr_reg(vt->domain, buf, 8, FI_SEND, 8, 0, 0, &mr, NULL));
 	refused(test, "mr_reg", -FI_EBADFLAGS, "none allowed",
@@ -299,6 +393,10 @@ static struct kunit_case refuse_cases[] = {
 	KUNIT_CASE_PARAM(what_is_in_use_says_by_whom, conf_gen_params),
 	KUNIT_CASE_PARAM(an_attribute_that_is_wrong_is_named, conf_gen_params),
 	KUNIT_CASE_PARAM(an_option_that_is_wrong_is_named, conf_gen_params),
+	KUNIT_CASE_PARAM(an_info_that_is_wrong_is_named, conf_gen_params),
+	KUNIT_CASE_PARAM(an_info_with_what_connections_have_is_refused, conf_gen_rdm),
+	KUNIT_CASE_PARAM(a_shared_context_that_is_too_large_is_refused, conf_gen_params),
+	KUNIT_CASE_PARAM(a_command_that_is_wrong_is_named, conf_gen_params),
 	KUNIT_CASE_PARAM(a_list_that_is_wrong_is_explained, conf_gen_params),
 	KUNIT_CASE_PARAM(a_descriptor_of_other_memory_is_named, conf_gen_params),
 	KUNIT_CASE_PARAM(a_full_queue_is_no_mistake, conf_gen_params),
