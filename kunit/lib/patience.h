@@ -46,8 +46,8 @@ static inline bool vt_completed(struct completion *done)
 }
 
 /*
- * Looks at @cond, which no event follows, again and again for VT_PATIENCE_MS; returns whether it has
- * become true
+ * Looks at @cond, which no event follows, again and again for VT_PATIENCE_MS; returns whether it
+ * has become true
  */
 #define vt_until(cond)							\
 ({									\

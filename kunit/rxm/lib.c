@@ -9,7 +9,8 @@
 /* As they are in libfabric: the suites send and expect them by name */
 static_assert(RXM_WIRE_EAGER == 0 && RXM_WIRE_SEG == 1 && RXM_WIRE_RNDV_REQ == 2 &&
 	      RXM_WIRE_RNDV_READ_DONE == 3 && RXM_WIRE_ATOMIC == 4 && RXM_WIRE_ATOMIC_RESP == 5 &&
-	      RXM_WIRE_CREDIT == 6 && RXM_WIRE_RNDV_WRITE_DATA == 7 && RXM_WIRE_RNDV_WRITE_DONE == 8);
+	      RXM_WIRE_CREDIT == 6 && RXM_WIRE_RNDV_WRITE_DATA == 7 &&
+	      RXM_WIRE_RNDV_WRITE_DONE == 8);
 static_assert(RXM_WIRE_REFUSED == 1 && RXM_WIRE_ALREADY == 2);
 
 static struct fi_info *rxm_find(struct kunit *test, const char *prov, enum fi_ep_type type)

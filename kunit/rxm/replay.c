@@ -2,8 +2,8 @@
 /*
  * What holds for the checks of providers/rxm/wire.c whatever a peer sends; see replay.h.
  *
- * A message in segments is put together as providers/rxm/rx.c and unexp.c do, in memory of exactly its size,
- * so that the sanitizer sees a segment that goes beyond it.
+ * A message in segments is put together as providers/rxm/rx.c and unexp.c do, in memory of exactly
+ * its size, so that the sanitizer sees a segment that goes beyond it.
  */
 #include <linux/build_bug.h>
 #include <linux/errno.h>
