@@ -10,9 +10,9 @@ static union refusal_out out;
 static size_t out_len;
 static const char *const name = "name";
 static const size_t one = 1;
-static const struct kvec iov = { out.bytes, 1 };
+static const struct kvec any_iov = { out.bytes, 1 };
 static const struct fi_mr_attr mr_attr = {
-	.mr_iov = &iov,
+	.mr_iov = &any_iov,
 	.iov_count = 1,
 	.access = FI_REMOTE_READ,
 };
@@ -55,7 +55,7 @@ CALL(srx, fi_srx_context(any.domain, &(struct fi_rx_attr) { .size = 1 }, &out.ep
 CALL(cntr_open, fi_cntr_open(any.domain, &cntr_attr, &out.cntr, NULL))
 CALL(av_open, fi_av_open(any.domain, &av_attr, &out.av, NULL))
 CALL(mr_reg, fi_mr_reg(any.domain, out.bytes, 1, FI_REMOTE_READ, 0, 0, 0, &out.mr, NULL))
-CALL(mr_regv, fi_mr_regv(any.domain, &iov, 1, FI_REMOTE_READ, 0, 0, 0, &out.mr, NULL))
+CALL(mr_regv, fi_mr_regv(any.domain, &any_iov, 1, FI_REMOTE_READ, 0, 0, 0, &out.mr, NULL))
 CALL(mr_regattr, fi_mr_regattr(any.domain, &mr_attr, 0, &out.mr))
 CALL(query_atomic, fi_query_atomic(any.domain, FI_UINT64, FI_SUM, &out.atomic, 0))
 CALL(scalable_ep, fi_scalable_ep(any.domain, set->info, &out.ep, NULL))

@@ -236,7 +236,7 @@ static void longer_table_is_accepted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, core_open(test, set, row->class, &fid), 0);
 }
 
-static const struct row transfer = { MOCK_EP, 3 };
+static const struct row transfers = { MOCK_EP, 3 };
 
 static void transfer_beyond_a_short_table_answers_enosys(struct kunit *test)
 {
@@ -244,7 +244,7 @@ static void transfer_beyond_a_short_table_answers_enosys(struct kunit *test)
 	struct fid_ep *ep;
 	struct fid *fid;
 
-	spoil(set, &transfer, MOCK_SIZE, offsetof(struct fi_ops_xfer, recv));
+	spoil(set, &transfers, MOCK_SIZE, offsetof(struct fi_ops_xfer, recv));
 	KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_EP, &fid), 0);
 	ep = container_of(fid, struct fid_ep, fid);
 
@@ -311,27 +311,27 @@ static void promised_table_of_the_cores_fillers_is_refused(struct kunit *test)
 {
 	struct core_set *set = open_promise(test);
 
-	spoil(set, &transfer, MOCK_FILLERS, 0);
+	spoil(set, &transfers, MOCK_FILLERS, 0);
 
-	expect_refused(test, set, &transfer, true);
+	expect_refused(test, set, &transfers, true);
 }
 
 static void promised_table_of_copied_fillers_is_refused(struct kunit *test)
 {
 	struct core_set *set = open_promise(test);
 
-	spoil(set, &transfer, MOCK_FILLER_COPY, 0);
+	spoil(set, &transfers, MOCK_FILLER_COPY, 0);
 
-	expect_refused(test, set, &transfer, true);
+	expect_refused(test, set, &transfers, true);
 }
 
 static void promised_short_table_of_nothing_is_refused(struct kunit *test)
 {
 	struct core_set *set = open_promise(test);
 
-	spoil(set, &transfer, MOCK_SIZE, sizeof(size_t));
+	spoil(set, &transfers, MOCK_SIZE, sizeof(size_t));
 
-	expect_refused(test, set, &transfer, true);
+	expect_refused(test, set, &transfers, true);
 }
 
 static void promised_table_with_one_call_is_accepted(struct kunit *test)
@@ -339,7 +339,7 @@ static void promised_table_with_one_call_is_accepted(struct kunit *test)
 	struct core_set *set = open_promise(test);
 	struct fid *fid;
 
-	spoil(set, &transfer, MOCK_REAL, mock_table_slots(row_table(&transfer)) - 1);
+	spoil(set, &transfers, MOCK_REAL, mock_table_slots(row_table(&transfers)) - 1);
 
 	KUNIT_EXPECT_EQ(test, core_open(test, set, MOCK_EP, &fid), 0);
 }
@@ -350,7 +350,7 @@ static void table_of_fillers_that_nobody_promised_is_accepted(struct kunit *test
 	struct fid *fid;
 
 	set->info->caps = 0;
-	spoil(set, &transfer, MOCK_FILLERS, 0);
+	spoil(set, &transfers, MOCK_FILLERS, 0);
 
 	KUNIT_EXPECT_EQ(test, core_open(test, set, MOCK_EP, &fid), 0);
 }

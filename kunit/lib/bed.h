@@ -205,14 +205,14 @@ static inline ssize_t tb_hear(struct fid_eq *eq, u32 want, struct fi_eq_cm_entry
 /* Inserts the address of an endpoint */
 static inline int tb_know(struct fid_av *av, struct fid_ep *other, fi_addr_t *addr)
 {
-	struct sockaddr_storage where = {};
-	size_t len = sizeof(where);
+	struct sockaddr_storage other_name = {};
+	size_t len = sizeof(other_name);
 	int ret;
 
-	ret = fi_getname(&other->fid, &where, &len);
+	ret = fi_getname(&other->fid, &other_name, &len);
 	if (ret)
 		return ret;
-	ret = fi_av_insert(av, &where, 1, addr, 0, NULL);
+	ret = fi_av_insert(av, &other_name, 1, addr, 0, NULL);
 	return ret == 1 ? 0 : ret ? : -EADDRNOTAVAIL;
 }
 
