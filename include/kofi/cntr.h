@@ -58,10 +58,10 @@ int kofi_cntr_init(struct kofi_cntr *cntr, const struct fi_cntr_attr *attr,
  * kofi_cntr_control() - Ready-made ->control: FI_GETWAITOBJ
  * @fid: of a &struct kofi_cntr
  * @command: as fi_control()
- * @arg: as fi_control()
+ * @arg: as fi_control(), which refuses NULL from a client
  *
  * Context: any.
- * Return: 0; -EINVAL; -ENOSYS: any other command.
+ * Return: 0; -ENOSYS: any other command.
  */
 int kofi_cntr_control(struct fid *fid, int command, void *arg);
 

@@ -413,10 +413,10 @@ void kofi_cq_fini(struct kofi_cq *cq);
  * kofi_cq_control() - Ready-made ->control: FI_GETWAITOBJ, KOFI_GETQUEUE, KOFI_GETSTAT
  * @fid: of a &struct kofi_cq
  * @command: as fi_control()
- * @arg: as fi_control()
+ * @arg: as fi_control(), which refuses NULL from a client
  *
  * Context: any.
- * Return: 0; -EINVAL; -ENOSYS: any other command.
+ * Return: 0; -ENOSYS: any other command.
  */
 int kofi_cq_control(struct fid *fid, int command, void *arg);
 
