@@ -42,7 +42,8 @@ int ex_name_claim(struct ex_name *name, struct net *net,
 	name->addr = *addr;
 	if (kofi_addr_port(addr)) {
 		if (ex_name_is_taken(net, addr))
-			return -EADDRINUSE;
+			return kofi_refuse("endpoint or passive_ep", -EADDRINUSE, "%pISpc: another endpoint of this machine has the address",
+					   addr);
 	} else {
 		for (port = EX_FIRST_PORT; port <= U16_MAX; port++) {
 			kofi_addr_set_port(&name->addr, port);
@@ -50,7 +51,7 @@ int ex_name_claim(struct ex_name *name, struct net *net,
 				break;
 		}
 		if (port > U16_MAX)
-			return -EADDRINUSE;
+			return kofi_refuse("endpoint or passive_ep", -EADDRINUSE, "no port is free");
 	}
 	list_add(&name->entry, &ex_names);
 	return 0;
@@ -81,7 +82,7 @@ static int ex_req_refuse(struct kofi_connreq *kreq, int err, const void *data, s
 	lockdep_assert_held(&ex_lock);
 	kfree(req);
 	if (!active)
-		return -ECONNABORTED;
+		return kofi_refuse("reject", -ECONNABORTED, "the peer of the request has gone");
 	active->asks = NULL;
 	ex_over(active, err, data, len);
 	return 0;
@@ -146,7 +147,8 @@ static int ex_pep_claim(struct kofi_pep *kpep, const struct sockaddr_storage *ad
 	if (!pep->soft.fabric->net)
 		return -ENODEV;
 	if (addr->ss_family == AF_INET6)
-		return -EADDRNOTAVAIL;
+		return kofi_refuse("passive_ep", -EADDRNOTAVAIL, "%pISpc: there are addresses of IPv4 only",
+				   addr);
 	ret = ex_name_claim(&pep->name, pep->soft.fabric->net,
 			    addr->ss_family ? addr : &any);
 	kpep->addr = pep->name.addr;
@@ -294,8 +296,9 @@ static int ex_connect(struct fid_ep *fid_ep, const void *addr, const void *param
 	struct sockaddr_storage dest;
 	int ret;
 
-	if (paramlen > EX_CM_DATA)
-		return -EINVAL;
+	ret = kofi_conn_check_data("connect", paramlen, EX_CM_DATA);
+	if (ret)
+		return ret;
 	mutex_lock(&ex_lock);
 	ret = kofi_conn_may_start(&ep->soft.kep.conn, false);
 	if (!ret)
@@ -317,7 +320,9 @@ unlock:
 
 static int ex_req_is_near(const struct kofi_connreq *req, const void *net)
 {
-	return container_of(req, struct ex_req, req)->net == net ? 0 : -FI_EDOMAIN;
+	if (container_of(req, struct ex_req, req)->net == net)
+		return 0;
+	return kofi_refuse("endpoint", -FI_EDOMAIN, "info->handle: the request came to another network namespace");
 }
 
 int ex_req_adopt(struct ex_ep *ep, fid_t handle)
@@ -349,8 +354,9 @@ static int ex_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen)
 	struct ex_ep *ep = fid_to_ex_ep(&fid_ep->fid), *peer;
 	int ret;
 
-	if (paramlen > EX_CM_DATA)
-		return -EINVAL;
+	ret = kofi_conn_check_data("accept", paramlen, EX_CM_DATA);
+	if (ret)
+		return ret;
 	mutex_lock(&ex_lock);
 	ret = kofi_conn_may_start(&ep->soft.kep.conn, true);
 	if (ret)
@@ -383,11 +389,13 @@ static int ex_getname(fid_t fid, void *addr, size_t *addrlen)
 static int ex_getpeer(struct fid_ep *fid_ep, void *addr, size_t *addrlen)
 {
 	struct ex_ep *ep = fid_to_ex_ep(&fid_ep->fid);
-	int ret = -ENOTCONN;
+	int ret;
 
 	mutex_lock(&ex_lock);
 	if (ep->peer)
 		ret = kofi_addr_copy_out(&ep->peer->name.addr, addr, addrlen);
+	else
+		ret = kofi_conn_refuse("getpeer", &ep->soft.kep.conn, -ENOTCONN, "connected");
 	mutex_unlock(&ex_lock);
 	return ret;
 }

@@ -189,7 +189,8 @@ static int ex_ep_name(struct ex_ep *ep, const struct fi_info *info)
 	if (ret)
 		return ret;
 	if (src.ss_family != AF_INET)
-		return -EINVAL;
+		return kofi_refuse("endpoint", -EINVAL, "%pISpc: there are addresses of IPv4 only",
+				   &src);
 
 	mutex_lock(&ex_lock);
 	if (!fabric->net) {
@@ -217,9 +218,11 @@ int ex_endpoint(struct fid_domain *domain, struct fi_info *info,
 	struct ex_ep *ep;
 	int ret;
 
-	if (info->ep_attr->type != FI_EP_MSG ||
-	    info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
-		return -EINVAL;
+	if (info->ep_attr->type != FI_EP_MSG)
+		return kofi_refuse("endpoint", -EINVAL, "info->ep_attr->type is %d; there is FI_EP_MSG",
+				   info->ep_attr->type);
+	if (info->ep_attr->rx_ctx_cnt == FI_SHARED_CONTEXT)
+		return kofi_refuse("endpoint", -EINVAL, "info->ep_attr->rx_ctx_cnt is FI_SHARED_CONTEXT; there are no shared receive contexts");
 	ep = kzalloc(sizeof(*ep), GFP_KERNEL);
 	if (!ep)
 		return -ENOMEM;
