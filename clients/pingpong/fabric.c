@@ -321,14 +321,14 @@ static int pp_await_request(struct pp_role *r)
 	struct fi_eq_cm_entry entry;
 	u32 event;
 
-	while (time_before(jiffies, end)) {
-		if (fi_eq_sread(r->eq, &event, &entry, sizeof(entry), PP_LOOK_MS, FI_PEEK) !=
-		    -EAGAIN)
-			break;
+	while (fi_eq_sread(r->eq, &event, &entry, sizeof(entry), PP_LOOK_MS, FI_PEEK) == -EAGAIN) {
 		if (pp_ctrl_said(r))
 			return pp_fail(r, -EPROTO,
 				       "start fi_pingpong with -e msg, or load kofi_pingpong with ep=rdm",
 				       "wait for a connection: the client has an endpoint without connections");
+		if (time_after(jiffies, end))
+			return pp_fail(r, -ETIMEDOUT, "look for an error at the peer",
+				       "wait for a connection");
 	}
 	return 0;
 }
