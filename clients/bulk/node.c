@@ -75,20 +75,16 @@ static void bulk_lane_init(struct bulk_node *node, int index)
 static int bulk_lane_post(struct bulk_lane *lane)
 {
 	struct bulk_buf *buf;
-	ssize_t ret;
-	int i;
+	int i, ret;
 
 	for (i = 0; i < BULK_BUFS; i++) {
 		buf = &lane->buf[i];
 		buf->mem = (void *)__get_free_pages(GFP_KERNEL | __GFP_ZERO, BULK_BUF_ORDER);
 		if (!buf->mem)
 			return -ENOMEM;
-		atomic_set(&buf->users, 1);
-		ret = kfi_recv(lane->ep->rx, buf->mem, BULK_BUF_SIZE, NULL, KFI_ADDR_UNSPEC, buf);
-		if (ret) {
-			atomic_set(&buf->users, 0);
+		ret = bulk_buf_post(buf);
+		if (ret)
 			return ret;
-		}
 	}
 	return 0;
 }

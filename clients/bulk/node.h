@@ -262,6 +262,7 @@ struct bulk_peer *bulk_peer_get(struct bulk_node *node, u32 addr, u16 net);
 void bulk_say_hello(struct bulk_node *node, struct bulk_peer *peer, enum bulk_type type);
 
 /* rx.c */
+int bulk_buf_post(struct bulk_buf *buf);
 void bulk_buf_put(struct bulk_buf *buf);
 void bulk_reader_run(struct work_struct *work);
 

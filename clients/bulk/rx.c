@@ -11,21 +11,27 @@
 #include <linux/slab.h>
 #include "node.h"
 
-void bulk_buf_put(struct bulk_buf *buf)
+/* Posts a buffer that nobody uses; without room for it, later */
+int bulk_buf_post(struct bulk_buf *buf)
 {
-	struct bulk_node *node = buf->lane->node;
 	ssize_t ret;
 
-	if (!atomic_dec_and_test(&buf->users) || READ_ONCE(node->stop))
-		return;
 	atomic_inc(&buf->users);
 	ret = kfi_recv(buf->lane->ep->rx, buf->mem, BULK_BUF_SIZE, NULL, KFI_ADDR_UNSPEC, buf);
-	if (!ret)
-		return;
-	if (ret == -EAGAIN)
-		queue_delayed_work(node->wq, &buf->again, msecs_to_jiffies(BULK_REPLAY_MS));
-	else
+	if (ret == -EAGAIN) {
+		queue_delayed_work(buf->lane->node->wq, &buf->again,
+				   msecs_to_jiffies(BULK_REPLAY_MS));
+		return 0;
+	}
+	if (ret)
 		atomic_dec(&buf->users);
+	return ret;
+}
+
+void bulk_buf_put(struct bulk_buf *buf)
+{
+	if (atomic_dec_and_test(&buf->users) && !READ_ONCE(buf->lane->node->stop))
+		bulk_buf_post(buf);
 }
 
 /* The peer's receive is read, written, or ended */
