@@ -6,8 +6,8 @@
 # neither memory nor what would keep it from being loaded.
 #
 # usage: insmod.sh; insmod.sh list
-# A case is a module; the last one, with kmemleak=on, is what all loads have lost. Modules of tests,
-# and clients that need a peer to load, have none.
+# A case is a module; the last one, with kmemleak=on, is what all loads have lost. kofi_pingpong is
+# loaded as a server. Modules of tests, and clients that need a peer to load, have none.
 # Prints KTAP; exits 1 if a case failed.
 
 # shellcheck source=scripts/guest/cases.sh
@@ -18,21 +18,25 @@
 list()
 {
 	for module in kofi kofi_loop kofi_tcp kofi_verbs kofi_rxm kofi_hook_trace kofi_hook_fault \
-		kofi_hook_p2p kofi_kfi; do
+		kofi_hook_p2p kofi_kfi kofi_pingpong; do
 		echo "$module each allocation of its load fails once"
 	done
 	! leaks_kmemleak || echo "memory none is lost by a load that failed"
 }
 
-# try MODULE
+# try MODULE [PARAMETERS]
 try()
 {
-	modprobe "$1" || { fail "it does not load with memory"; return; }
+	# shellcheck disable=SC2086 # words
+	modprobe "$1" $2 || { fail "it does not load with memory"; return; }
 	rmmod "$1"
-	insmod-nth "/kofi/$1.ko" "$1" >/tmp/insmod 2>&1 || fail "$(tail -n 3 /tmp/insmod | tr '\n' ' ')"
+	insmod-nth "/kofi/$1.ko" "$1" "$2" >/tmp/insmod 2>&1 || fail "$(tail -n 3 /tmp/insmod | tr '\n' ' ')"
 	tail -n 1 /tmp/insmod
-	modprobe "$1" || fail "it does not load afterwards"
+	# shellcheck disable=SC2086 # words
+	modprobe "$1" $2 || fail "it does not load afterwards"
 	modprobe -r "$1" || fail "it cannot be unloaded afterwards"
+	# The provider of a client came with it
+	! [ -e /sys/module/kofi ] || modprobe -r kofi_loop || fail "kofi_loop cannot be unloaded"
 	! leaks_objects || fail "a workqueue or a slab cache is left"
 }
 
@@ -52,11 +56,11 @@ leaks_others=sysfs_slab_add
 echo 0 >/proc/sys/vm/mem_profiling
 plan "$(list | wc -l)"
 for case in $(list | sed 's/ .*//'); do
-	if [ "$case" = memory ]; then
-		! leaks_found || fail "see above"
-	else
-		try "$case"
-	fi
+	case $case in
+	memory) ! leaks_found || fail "see above" ;;
+	kofi_pingpong) try "$case" "role=server addr=127.0.0.1 prov=loop sizes=64" ;;
+	*) try "$case" ;;
+	esac
 	verdict "$case"
 done
 exit $failed

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # The parts of "make check" (sourced, after lib.sh). A part is a test module, with another
-# device or provider behind a dash, "insmod" or "demo": kofi_verbs_test, kofi_verbs_test-siw,
+# device or provider behind a dash, or a script of scripts/guest: kofi_verbs_test, kofi_verbs_test-siw,
 # kofi_conformance_test-loop, "kofi_conformance_test-loop;ofi_hook_trace",
 # "kofi_conformance_test-siw;ofi_rxm", which is "verbs;ofi_rxm" on that device. Each runs in a
 # guest of its own.
+
+# Parts without suites
+parts_scripts=(insmod faults demo)
 
 # parts_all: of the whole tree, those that take longest first. Where a suite needs an RDMA
 # device, it runs on rxe0 and, in a kernel of its own, on siw0 (iWARP); the suites that any
@@ -22,8 +25,7 @@ parts_all()
 	# User-Mode Linux has no PCI devices
 	sed -n 's/^obj-m += \(kofi_.*_test\)\.o$/\1/p' "$KOFI_TOP"/kunit/*/Kbuild |
 		grep -vxE 'kofi_(verbs|p2p)_test'
-	echo insmod
-	echo demo
+	printf '%s\n' "${parts_scripts[@]}"
 }
 
 # parts_of WORDS: those with a suite or a case that has one of the words in its name, and those
@@ -33,8 +35,8 @@ parts_of()
 	local folder part parts
 
 	parts=$(parts_all)
-	for part in insmod demo; do
-		[[ " $1" != *" $part"* ]] || echo $part
+	for part in "${parts_scripts[@]}"; do
+		[[ " $1" != *" $part"* ]] || echo "$part"
 	done
 	for folder in $(cases_of "$1" | cut -d' ' -f1 | sort -u); do
 		grep -E "^$(part_module "$folder")(-|\$)" <<<"$parts" || true
@@ -94,14 +96,17 @@ parts_needs()
 	done | xargs
 }
 
+part_is_script()
+{
+	[[ " ${parts_scripts[*]} " = *" $1 "* ]]
+}
+
 # part_cases PART WORDS: its cases, one a line. A case with parameters is one.
 part_cases()
 {
 	local folder
 
-	case $1 in
-	insmod | demo) return 0 ;;
-	esac
+	! part_is_script "$1" || return 0
 	folder=$(part_folder "$1")
 	cases_of "$2" | awk -v folder="$folder" '$1 == folder'
 }
@@ -120,7 +125,7 @@ part_run()
 	shift 7
 	case $part in
 	demo) cmd="/kofi/guest/demo.sh" ;;
-	insmod) cmd="/kofi/guest/insmod.sh" rxe=(--no-rxe) ;;
+	insmod | faults) cmd="/kofi/guest/$part.sh" rxe=(--no-rxe) ;;
 	kofi_tcp_test) cmd="PROV=tcp $cmd" rxe=(--no-rxe) ;;
 	kofi_rxm_test | *-siw) cmd="DEVICE=siw $cmd" rxe=(--no-rxe) ;;
 	*-siw\;*) cmd="DEVICE=siw PROV='verbs;${part#*;}' $cmd" rxe=(--no-rxe) ;;
@@ -175,11 +180,11 @@ part_results()
 		awk -f "$KOFI_TOP/scripts/lib/ktap.awk" "$2/log" | awk '
 			{ sub(/\trun /, "\tdemo.run_"); sub(/, [^\t]*/, ""); print }
 			END { if (NR != 8) print "fail\tdemo.runs\tgave " NR " results of 8" }'
-	elif [ "$1" = insmod ]; then
-		awk -f "$KOFI_TOP/scripts/lib/ktap.awk" "$2/log" | sed 's/\t/&insmod./' |
-			awk -v most="$("$KOFI_TOP/scripts/guest/insmod.sh" list | wc -l)" '
+	elif part_is_script "$1"; then
+		awk -f "$KOFI_TOP/scripts/lib/ktap.awk" "$2/log" | sed "s/\t/&$1./" |
+			awk -v part="$1" -v most="$("$KOFI_TOP/scripts/guest/$1.sh" list | wc -l)" '
 				{ print }
-				END { if (NR < most) print "fail\tinsmod.modules\tgave " NR " results of " most }'
+				END { if (NR < most) print "fail\t" part ".cases\tgave " NR " results of " most }'
 	else
 		guest_ktap "$2/log" "$2/console.log" "$3" | awk -f "$KOFI_TOP/scripts/lib/ktap.awk" |
 			sed "${behind:+s/\t\([a-z0-9_]*\)\./\t\1-$behind./; t; s/\t\([^\t]*\)/\t\1 ($behind)/}"

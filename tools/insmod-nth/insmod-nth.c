@@ -3,7 +3,7 @@
  * Load a module while each allocation on the way fails once: for the errors of its init function,
  * which no suite calls.  scripts/guest/insmod.sh asks this of our modules.
  *
- *	insmod-nth FILE NAME
+ *	insmod-nth FILE NAME [PARAMETERS]
  *
  * The kernel lets the n-th allocation of a task fail that has written n to its
  * /proc/self/fail-nth (Documentation/fault-injection/fault-injection.rst of the kernel), n = 1, 2
@@ -74,8 +74,8 @@ int main(int argc, char **argv)
 	size_t size;
 	void *image;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: insmod-nth FILE NAME\n");
+	if (argc != 3 && argc != 4) {
+		fprintf(stderr, "usage: insmod-nth FILE NAME [PARAMETERS]\n");
 		return 2;
 	}
 	image = read_file(argv[1], &size);
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 		give_up("insmod-nth");
 	for (nth = 1, left = 0; !left; nth++) {
 		set_nth(nth);
-		err = syscall(SYS_init_module, image, size, "") ? errno : 0;
+		err = syscall(SYS_init_module, image, size, argc == 4 ? argv[3] : "") ? errno : 0;
 		left = nth_left();
 		set_nth(0);
 		if (err) {
