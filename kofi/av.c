@@ -32,7 +32,7 @@ int fi_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
 	if (ret)
 		return ret;
 
-	return kofi_open("av_open", &domain->fid, FI_CLASS_AV, NULL, 0, av,
+	return kofi_open("av_open", &domain->fid, FI_CLASS_AV, av,
 			 domain->ops->av_open(domain, attr, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_av_open);

@@ -187,7 +187,7 @@ int fi_join(struct fid_ep *ep, const void *addr, u64 flags, struct fid_mc **mc,
 	if (ret)
 		return ret;
 
-	return kofi_open("join", &ep->fid, FI_CLASS_MC, NULL, 0, mc,
+	return kofi_open("join", &ep->fid, FI_CLASS_MC, mc,
 			 ep->cm->join(ep, addr, flags, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_join);

@@ -32,8 +32,8 @@ int fi_scalable_ep(struct fid_domain *domain, struct fi_info *info,
 	if (ret)
 		return ret;
 
-	return kofi_open("scalable_ep", &domain->fid, FI_CLASS_SEP, NULL, info->caps, sep,
-			 domain->ops->scalable_ep(domain, info, &new, context));
+	return kofi_open_with("scalable_ep", &domain->fid, FI_CLASS_SEP, NULL, info->caps, sep,
+			      domain->ops->scalable_ep(domain, info, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_scalable_ep);
 
@@ -64,8 +64,8 @@ int fi_tx_context(struct fid_ep *sep, int index, struct fi_tx_attr *attr,
 		return ret;
 
 	caps = attr && attr->caps ? attr->caps : sep->fid.obj->caps;
-	return kofi_open("tx_context", &sep->fid, FI_CLASS_TX_CTX, NULL, caps & KOFI_TX_TABLES,
-			 tx_ep, sep->ops->tx_ctx(sep, index, attr, &new, context));
+	return kofi_open_with("tx_context", &sep->fid, FI_CLASS_TX_CTX, NULL, caps & KOFI_TX_TABLES,
+			      tx_ep, sep->ops->tx_ctx(sep, index, attr, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_tx_context);
 
@@ -83,8 +83,8 @@ int fi_rx_context(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
 		return ret;
 
 	caps = attr && attr->caps ? attr->caps : sep->fid.obj->caps;
-	return kofi_open("rx_context", &sep->fid, FI_CLASS_RX_CTX, NULL, caps & KOFI_RX_TABLES,
-			 rx_ep, sep->ops->rx_ctx(sep, index, attr, &new, context));
+	return kofi_open_with("rx_context", &sep->fid, FI_CLASS_RX_CTX, NULL, caps & KOFI_RX_TABLES,
+			      rx_ep, sep->ops->rx_ctx(sep, index, attr, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_rx_context);
 
@@ -100,7 +100,7 @@ int fi_stx_context(struct fid_domain *domain, struct fi_tx_attr *attr,
 	if (ret)
 		return ret;
 
-	return kofi_open("stx_context", &domain->fid, FI_CLASS_STX_CTX, NULL, 0, stx,
+	return kofi_open("stx_context", &domain->fid, FI_CLASS_STX_CTX, stx,
 			 domain->ops->stx_ctx(domain, attr, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_stx_context);
@@ -117,7 +117,7 @@ int fi_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 	if (ret)
 		return ret;
 
-	return kofi_open("srx_context", &domain->fid, FI_CLASS_SRX_CTX, NULL, 0, rx_ep,
+	return kofi_open("srx_context", &domain->fid, FI_CLASS_SRX_CTX, rx_ep,
 			 domain->ops->srx_ctx(domain, attr, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_srx_context);

@@ -41,9 +41,9 @@ int fi_domain(struct fid_fabric *fabric, struct fi_info *info,
 	if (ret)
 		return ret;
 
-	return kofi_open("domain", &fabric->fid, FI_CLASS_DOMAIN, info->domain_attr->name,
-			 info->caps, domain,
-			 fabric->ops->domain(fabric, info, &new, context));
+	return kofi_open_with("domain", &fabric->fid, FI_CLASS_DOMAIN, info->domain_attr->name,
+			      info->caps, domain,
+			      fabric->ops->domain(fabric, info, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_domain);
 

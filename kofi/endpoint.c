@@ -30,7 +30,7 @@ int fi_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 	if (ret)
 		return ret;
 
-	return kofi_open("passive_ep", &fabric->fid, FI_CLASS_PEP, NULL, 0, pep,
+	return kofi_open("passive_ep", &fabric->fid, FI_CLASS_PEP, pep,
 			 fabric->ops->passive_ep(fabric, info, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_passive_ep);
@@ -47,8 +47,8 @@ int fi_endpoint(struct fid_domain *domain, struct fi_info *info,
 	if (ret)
 		return ret;
 
-	return kofi_open("endpoint", &domain->fid, FI_CLASS_EP, NULL, info->caps, ep,
-			 domain->ops->endpoint(domain, info, &new, context));
+	return kofi_open_with("endpoint", &domain->fid, FI_CLASS_EP, NULL, info->caps, ep,
+			      domain->ops->endpoint(domain, info, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_endpoint);
 
@@ -90,7 +90,7 @@ int fi_ep_alias(struct fid_ep *ep, struct fid_ep **alias_ep, u64 flags)
 	if (ret)
 		return ret;
 
-	obj = kofi_open_child("ep_alias", &ep->fid, ep->fid.fclass, NULL, 0);
+	obj = kofi_open_child("ep_alias", &ep->fid, ep->fid.fclass, NULL, ep->fid.obj->caps);
 	if (IS_ERR(obj))
 		return PTR_ERR(obj);
 

@@ -184,9 +184,9 @@ int kofi_opened(struct kofi_obj *obj, struct fid *fid, int ret);
 /*
  * Open an object on @parent, for the call @call of the client.  @open is the call of the provider,
  * which leaves the object in the variable new of this macro; *@out is set if that has succeeded.
- * 0 or a negative errno.
+ * 0 or a negative errno.  kofi_open() is for an object without a name and capabilities.
  */
-#define kofi_open(call, parent, fclass, name, caps, out, open)		\
+#define kofi_open_with(call, parent, fclass, name, caps, out, open)	\
 ({									\
 	struct kofi_obj *__obj;						\
 	typeof(out) __out = (out);					\
@@ -203,6 +203,9 @@ int kofi_opened(struct kofi_obj *obj, struct fid *fid, int ret);
 		*__out = new;						\
 	__ret;								\
 })
+
+#define kofi_open(call, parent, fclass, out, open)			\
+	kofi_open_with(call, parent, fclass, NULL, 0, out, open)
 
 /*
  * kofi_obj_use() counts one more user, and fails if the object is being closed;

@@ -77,7 +77,7 @@ int fi_mr_reg(struct fid_domain *domain, const void *buf, size_t len,
 	if (ret)
 		return ret;
 
-	return kofi_open("mr_reg", &domain->fid, FI_CLASS_MR, NULL, 0, mr,
+	return kofi_open("mr_reg", &domain->fid, FI_CLASS_MR, mr,
 			 kofi_mr_log("mr_reg",
 				     domain->mr->reg(&domain->fid, buf, len, access, offset,
 							requested_key, flags, &new, context),
@@ -99,7 +99,7 @@ int fi_mr_regv(struct fid_domain *domain, const struct kvec *iov, size_t count,
 	if (ret)
 		return ret;
 
-	return kofi_open("mr_regv", &domain->fid, FI_CLASS_MR, NULL, 0, mr,
+	return kofi_open("mr_regv", &domain->fid, FI_CLASS_MR, mr,
 			 kofi_mr_log("mr_regv",
 				     domain->mr->regv(&domain->fid, iov, count, access, offset,
 							 requested_key, flags, &new, context),
@@ -174,9 +174,9 @@ int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
 		return ret;
 
 	if (flags & FI_MR_DMABUF)
-		return kofi_open("mr_regattr", &domain->fid, FI_CLASS_MR, NULL, 0, mr,
+		return kofi_open("mr_regattr", &domain->fid, FI_CLASS_MR, mr,
 				 domain->mr->regattr(&domain->fid, attr, flags, &new));
-	return kofi_open("mr_regattr", &domain->fid, FI_CLASS_MR, NULL, 0, mr,
+	return kofi_open("mr_regattr", &domain->fid, FI_CLASS_MR, mr,
 			 kofi_mr_log("mr_regattr",
 				     domain->mr->regattr(&domain->fid, attr, flags, &new),
 				     domain, attr->type, attr->mr_iov, attr->iov_count));

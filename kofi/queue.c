@@ -22,7 +22,7 @@ int fi_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr,
 	if (ret)
 		return ret;
 
-	return kofi_open("eq_open", &fabric->fid, FI_CLASS_EQ, NULL, 0, eq,
+	return kofi_open("eq_open", &fabric->fid, FI_CLASS_EQ, eq,
 			 fabric->ops->eq_open(fabric, attr, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_eq_open);
@@ -38,7 +38,7 @@ int fi_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
 	if (ret)
 		return ret;
 
-	return kofi_open("cq_open", &domain->fid, FI_CLASS_CQ, NULL, 0, cq,
+	return kofi_open("cq_open", &domain->fid, FI_CLASS_CQ, cq,
 			 domain->ops->cq_open(domain, attr, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_cq_open);
@@ -55,7 +55,7 @@ int fi_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr,
 	if (ret)
 		return ret;
 
-	return kofi_open("cntr_open", &domain->fid, FI_CLASS_CNTR, NULL, 0, cntr,
+	return kofi_open("cntr_open", &domain->fid, FI_CLASS_CNTR, cntr,
 			 domain->ops->cntr_open(domain, attr, &new, context));
 }
 EXPORT_SYMBOL_GPL(fi_cntr_open);
