@@ -173,13 +173,12 @@ int fi_mr_regattr(struct fid_domain *domain, const struct fi_mr_attr *attr,
 	if (ret)
 		return ret;
 
-	if (flags & FI_MR_DMABUF)
-		return kofi_open("mr_regattr", &domain->fid, FI_CLASS_MR, mr,
-				 domain->mr->regattr(&domain->fid, attr, flags, &new));
+	/* A dma-buf is no list */
 	return kofi_open("mr_regattr", &domain->fid, FI_CLASS_MR, mr,
 			 kofi_mr_log("mr_regattr",
 				     domain->mr->regattr(&domain->fid, attr, flags, &new),
-				     domain, attr->type, attr->mr_iov, attr->iov_count));
+				     domain, attr->type, attr->mr_iov,
+				     flags & FI_MR_DMABUF ? 0 : attr->iov_count));
 }
 EXPORT_SYMBOL_GPL(fi_mr_regattr);
 
