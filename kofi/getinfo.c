@@ -228,8 +228,7 @@ static int run_query(struct kofi_query *query)
  * Runs @query with a copy of @hints, from which kofi_query_check() may remove addresses.
  * @hints may be NULL.  @why collects reasons while the query runs, unless it is NULL.
  */
-static int getinfo(struct kofi_query *query, const struct fi_info *hints,
-		   struct kofi_why *why, struct fi_reason *reasons, size_t room)
+static int getinfo(struct kofi_query *query, const struct fi_info *hints, struct kofi_why *why)
 {
 	struct fi_info own_hints;
 	int err;
@@ -243,7 +242,7 @@ static int getinfo(struct kofi_query *query, const struct fi_info *hints,
 
 	if (why) {
 		why->may_not_load = query->may_not_load;
-		kofi_why_listen(why, reasons, room);
+		kofi_why_listen(why);
 	}
 	query->why = why ?: kofi_why_current();
 	err = run_query(query);
@@ -282,11 +281,12 @@ int kofi_getinfo(struct kofi_query *query, const struct fi_info *hints,
 	struct kofi_why *why = kzalloc(sizeof(*why), GFP_KERNEL);
 	int err;
 
-	*count = 0;
 	if (!why)
 		return -ENOMEM;
 
-	err = getinfo(query, hints, why, reasons, room);
+	why->reasons = reasons;
+	why->room = room;
+	err = getinfo(query, hints, why);
 	*count = why->count;
 	trace_result(hints, query->results, why->count ? reasons : NULL, err);
 	kfree(why);
@@ -319,8 +319,11 @@ int fi_getinfo(u32 version, const char *node, int service, u64 flags,
 
 	if (trace_kofi_getinfo_enabled())
 		traced = kzalloc(sizeof(*traced), GFP_KERNEL);
-	err = getinfo(&query, hints, traced ? &traced->why : NULL,
-		      traced ? &traced->first : NULL, 1);
+	if (traced) {
+		traced->why.reasons = &traced->first;
+		traced->why.room = 1;
+	}
+	err = getinfo(&query, hints, traced ? &traced->why : NULL);
 	trace_result(hints, query.results,
 		     traced && traced->why.count ? &traced->first : NULL, err);
 	kfree(traced);
@@ -358,7 +361,7 @@ int kofi_lower_getinfo(u32 version, const char *prov_name, const char *node,
 	fabric.prov_version = 0;
 	named.fabric_attr = &fabric;
 
-	err = getinfo(&query, &named, NULL, NULL, 0);
+	err = getinfo(&query, &named, NULL);
 	*info = query.results;
 	return err;
 }
@@ -388,7 +391,9 @@ int fi_getinfo_why(u32 version, const char *node, int service, u64 flags,
 	why = kzalloc(sizeof(*why), GFP_KERNEL);
 	if (!why)
 		return -ENOMEM;
-	ret = getinfo(&query, hints, why, reasons, count);
+	why->reasons = reasons;
+	why->room = count;
+	ret = getinfo(&query, hints, why);
 	fi_freeinfo(query.results);
 	if (ret != -ENOMEM || why->count)
 		ret = why->count;

@@ -29,14 +29,9 @@
 static LIST_HEAD(whys);
 static DEFINE_SPINLOCK(whys_lock);
 
-void kofi_why_listen(struct kofi_why *why, struct fi_reason *reasons,
-		     size_t room)
+void kofi_why_listen(struct kofi_why *why)
 {
 	why->task = current;
-	why->prov_name = NULL;
-	why->reasons = reasons;
-	why->room = room;
-	why->count = 0;
 	scoped_guard(spinlock, &whys_lock)
 		list_add(&why->entry, &whys);
 }

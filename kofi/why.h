@@ -32,8 +32,8 @@ struct kofi_why {
 	struct fi_reason	next;
 };
 
-void kofi_why_listen(struct kofi_why *why, struct fi_reason *reasons,
-		     size_t room);
+/* @why has @reasons and @room, and may have @may_not_load; the rest is 0 */
+void kofi_why_listen(struct kofi_why *why);
 void kofi_why_unlisten(struct kofi_why *why);
 
 /* The list of reasons of the query that runs in this task; NULL: there is none */
