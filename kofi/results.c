@@ -172,6 +172,7 @@ static int take_info(struct kofi_query *query, struct kofi_prov *prov,
 		     const struct fi_info *info)
 {
 	struct fi_info *result;
+	int err;
 
 	if (!info_is_whole(info)) {
 		complain(prov, info);
@@ -183,10 +184,11 @@ static int take_info(struct kofi_query *query, struct kofi_prov *prov,
 	result = fi_dupinfo(info);
 	if (!result)
 		return -ENOMEM;
-	if (name_result(prov->provider, result->fabric_attr) ||
-	    set_any_names(query, prov->provider, result)) {
+	err = name_result(prov->provider, result->fabric_attr) ? :
+	      set_any_names(query, prov->provider, result);
+	if (err) {
 		fi_freeinfo(result);
-		return -ENOMEM;
+		return err;
 	}
 
 	if (result_fits(query, result))
@@ -210,13 +212,15 @@ int kofi_take_list(struct kofi_query *query, struct kofi_prov *prov,
 int kofi_take_name(struct kofi_query *query, struct kofi_prov *prov)
 {
 	struct fi_info *result = fi_allocinfo();
+	int err;
 
 	if (!result)
 		return -ENOMEM;
 
-	if (name_result(prov->provider, result->fabric_attr)) {
+	err = name_result(prov->provider, result->fabric_attr);
+	if (err) {
 		fi_freeinfo(result);
-		return -ENOMEM;
+		return err;
 	}
 	result->fabric_attr->api_version = query->version;
 	result->fabric_attr->net = query->net;
