@@ -584,7 +584,7 @@ static const struct type types[NR_TYPES] = {
 				     .fields = nic_fields },
 };
 
-static char *tostr(const void *data, u32 datatype, u32 last, bool whole, char *buf,
+static char *tostr(const void *data, u32 datatype, u32 known, bool whole, char *buf,
 		   size_t len)
 {
 	struct text text = {
@@ -598,7 +598,7 @@ static char *tostr(const void *data, u32 datatype, u32 last, bool whole, char *b
 		return buf;
 	*buf = '\0';
 
-	type = datatype <= last ? &types[datatype] : NULL;
+	type = datatype < known ? &types[datatype] : NULL;
 	if (!type || !type->print)
 		text_add(&text, "unknown type %u", datatype);
 	else if (!data && !type->fields)
@@ -610,7 +610,7 @@ static char *tostr(const void *data, u32 datatype, u32 last, bool whole, char *b
 
 char *fi_tostr(const void *data, enum fi_type datatype, char *buf, size_t len)
 {
-	return tostr(data, datatype, FI_TYPE_WAIT_OBJ, false, buf, len);
+	return tostr(data, datatype, FI_TYPE_WAIT_OBJ + 1, false, buf, len);
 }
 EXPORT_SYMBOL_GPL(fi_tostr);
 
@@ -626,7 +626,7 @@ size_t kofi_value_size(u32 datatype)
 
 char *kofi_tostr(const void *data, u32 datatype, char *buf, size_t len)
 {
-	return tostr(data, datatype, NR_TYPES - 1, true, buf, len);
+	return tostr(data, datatype, NR_TYPES, true, buf, len);
 }
 
 char *kofi_value_tostr(u64 value, u32 datatype, char *buf, size_t len)
