@@ -127,12 +127,11 @@ void kofi_info_apply_hints(struct fi_info *info, const struct fi_info *hints)
 	info->handle = hints->handle;
 	info->fabric_attr->fabric = hints->fabric_attr ?
 				    hints->fabric_attr->fabric : NULL;
-	info->domain_attr->domain = NULL;
-	if (hints->domain_attr) {
-		info->domain_attr->domain = hints->domain_attr->domain;
+	info->domain_attr->domain = hints->domain_attr ?
+				    hints->domain_attr->domain : NULL;
+	if (hints->domain_attr)
 		info->domain_attr->caps = apply_caps(info->domain_attr->caps,
 						     hints->domain_attr->caps);
-	}
 
 	/* A client that asked for FI_SOCKADDR keeps the provider's format */
 	if (hints->addr_format &&
