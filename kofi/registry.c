@@ -59,20 +59,21 @@ static bool kofi_prov_is_named(const struct kofi_prov *prov, const char *name)
 	return !strcmp(prov->provider->name, name);
 }
 
-/* Caller holds the lock, so the registry's reference is there */
+/* The lock keeps the registry's reference */
 static struct kofi_prov *kofi_prov_pin(struct kofi_prov *prov)
 {
+	lockdep_assert_held(&providers_lock);
 	if (!try_module_get(prov->provider->owner))
 		return NULL;
 	refcount_inc(&prov->refs);
 	return prov;
 }
 
-/* Caller holds the lock */
 static struct kofi_prov *kofi_prov_best(const char *name)
 {
 	struct kofi_prov *prov, *best = NULL;
 
+	lockdep_assert_held(&providers_lock);
 	list_for_each_entry(prov, &providers, entry) {
 		if (!kofi_prov_is_named(prov, name) || !kofi_prov_is_live(prov))
 			continue;
@@ -82,11 +83,11 @@ static struct kofi_prov *kofi_prov_best(const char *name)
 	return best;
 }
 
-/* Caller holds the lock */
 static struct kofi_prov *kofi_prov_exact(const char *name, u32 version)
 {
 	struct kofi_prov *prov;
 
+	lockdep_assert_held(&providers_lock);
 	list_for_each_entry(prov, &providers, entry)
 		if (kofi_prov_is_named(prov, name) &&
 		    prov->provider->version == version)
