@@ -87,7 +87,7 @@ static int kofi_refuse_no_dir(const char *call, u64 dirs)
 {
 	char text[96];
 
-	fi_tostr(&dirs, FI_TYPE_OP_FLAGS, text, sizeof(text));
+	fi_tostr(&dirs, FI_TYPE_CAPS, text, sizeof(text));
 	return kofi_refuse(call, -FI_EBADFLAGS, "flags: none of %s is given", text);
 }
 
