@@ -157,6 +157,11 @@ static void a_side_without_a_direction_has_no_messages(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, result->tx_attr->caps & (FI_MSG | FI_RMA), FI_MSG | FI_RMA);
 	KUNIT_EXPECT_EQ(test, result->rx_attr->caps & (FI_MSG | FI_MULTI_RECV | FI_RMA), 0);
+
+	asked->hints->caps = FI_TAGGED | FI_SEND;
+	result = ask(test, asked);
+	KUNIT_EXPECT_EQ(test, result->tx_attr->caps & FI_TAGGED, FI_TAGGED);
+	KUNIT_EXPECT_EQ(test, result->rx_attr->caps & FI_TAGGED, 0);
 }
 
 static void default_flags_are_only_those_asked_for(struct kunit *test)
@@ -553,6 +558,11 @@ static void a_node_takes_the_place_of_the_address_in_the_hints(struct kunit *tes
 	info_adopt(test, result);
 	KUNIT_EXPECT_EQ(test, fi_getinfo(CORE_API, "10.77.0.1", 7471, FI_SOURCE, hints, &result),
 			-EINVAL);
+	swap(hints->src_addr, hints->dest_addr);
+	hints->src_addrlen = 1;
+	KUNIT_ASSERT_EQ(test, fi_getinfo(CORE_API, "10.77.0.1", 7471, FI_SOURCE, hints, &result),
+			0);
+	info_adopt(test, result);
 }
 
 static struct kunit_case apply_hints_cases[] = {

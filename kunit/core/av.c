@@ -199,6 +199,8 @@ static void unknown_flag_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_av_open(core_domain(set), &attr, &av, NULL), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, fi_av_remove(av, &fi_addr, 1, FI_MORE), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, fi_av_insert_auth_key(av, "k", 1, &fi_addr, FI_MORE), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_av_insert_auth_key(av, "k", 1, &fi_addr, BIT_ULL(0)),
+			-FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, fi_av_set_user_id(av, 0, 1, FI_MORE), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, mock_calls(set->mock), calls);
 }

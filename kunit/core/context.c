@@ -5,6 +5,7 @@
  * classes (lifetime.c, complete.c, bind.c).
  */
 #include <linux/dma-buf.h>
+#include "../lib/refusal.h"
 #include "core.h"
 
 static void index_of_a_context_is_the_providers(struct kunit *test)
@@ -244,6 +245,40 @@ static void domain_without_peer_memory_knows_no_dmabuf(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, register_dmabuf(test, 0, dmabuf_cases), -FI_EBADFLAGS);
 }
 
+static void memory_that_the_provider_refuses_is_explained(struct kunit *test)
+{
+	struct core_set *set = core_all(test);
+	struct fid_mr *mr;
+	u8 stack[8] = {};
+
+	vt_refusals_begin(test);
+	set->mock->fail[MOCK_CALL_MR_REG] = -EINVAL;
+	KUNIT_EXPECT_EQ(test, fi_mr_reg(core_domain(set), stack, sizeof(stack), FI_REMOTE_READ, 0,
+					0, 0, &mr, NULL), -EINVAL);
+	vt_refused(test, "mr_reg", -EINVAL, "element 1 of 1 is on the stack");
+	set->mock->fail[MOCK_CALL_MR_REG] = -ENOSPC;
+	KUNIT_EXPECT_EQ(test, fi_mr_reg(core_domain(set), stack, sizeof(stack), FI_REMOTE_READ, 0,
+					0, 0, &mr, NULL), -ENOSPC);
+	vt_not_refused(test);
+}
+
+static void dmabuf_that_the_provider_refuses_is_no_list(struct kunit *test)
+{
+	struct core_set *set = core_parents(test, MOCK_DOMAIN);
+	/* On the stack, which would be refused as an element of a list */
+	struct dma_buf dmabuf = { .size = 8192 };
+	const struct fi_mr_dmabuf piece = { &dmabuf, 8, 8 };
+	struct fi_mr_attr attr = { .dmabuf = &piece, .iov_count = 1, .access = FI_REMOTE_READ };
+	struct fid_mr *mr;
+
+	set->info->caps |= FI_P2P;
+	KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_DOMAIN, &set->fid[MOCK_DOMAIN]), 0);
+	vt_refusals_begin(test);
+	set->mock->fail[MOCK_CALL_MR_REG] = -EINVAL;
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(core_domain(set), &attr, FI_MR_DMABUF, &mr), -EINVAL);
+	vt_not_refused(test);
+}
+
 static void kinds_of_regions_are_the_providers(struct kunit *test)
 {
 	struct core_set *set = core_all(test);
@@ -283,6 +318,8 @@ static struct kunit_case context_cases[] = {
 	KUNIT_CASE(drain_of_a_context_reaches_the_provider),
 	KUNIT_CASE_PARAM(piece_of_a_dmabuf_is_registered_within_its_bounds, dmabuf_gen_params),
 	KUNIT_CASE(domain_without_peer_memory_knows_no_dmabuf),
+	KUNIT_CASE(memory_that_the_provider_refuses_is_explained),
+	KUNIT_CASE(dmabuf_that_the_provider_refuses_is_no_list),
 	KUNIT_CASE(kinds_of_regions_are_the_providers),
 	{}
 };

@@ -5,6 +5,7 @@
  */
 #include <linux/in.h>
 #include <linux/slab.h>
+#include <net/net_namespace.h>
 #include <rdma/fi_reason.h>
 #include "core.h"
 #include "../lib/refusal.h"
@@ -47,6 +48,31 @@ static void faster_providers_come_first(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(mocks); i++)
 		KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION,
 							     &mocks[i]->provider), 0);
+
+	KUNIT_ASSERT_EQ(test, core_getinfo(test, NULL, &info), 0);
+
+	expect_order(test, info, order, ARRAY_SIZE(order));
+}
+
+/* A link without attributes has the speed 0 */
+static void unknown_speed_is_the_lowest(struct kunit *test)
+{
+	static const char *const order[] = { "slow", "unknown", "zero", "unknown-too" };
+	static const char *const names[] = { "unknown", "slow", "zero", "unknown-too" };
+	struct mock *mocks[ARRAY_SIZE(names)];
+	struct fi_info *info;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		mocks[i] = core_mock_new(test, names[i], 1);
+		set_speed(test, mocks[i], i == 1);
+		if (i == 0 || i == 3) {
+			kfree(mocks[i]->infos->nic->link_attr);
+			mocks[i]->infos->nic->link_attr = NULL;
+		}
+		KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION,
+							     &mocks[i]->provider), 0);
+	}
 
 	KUNIT_ASSERT_EQ(test, core_getinfo(test, NULL, &info), 0);
 
@@ -480,6 +506,8 @@ static void names_alone_are_returned_on_demand(struct kunit *test)
 	for (info = list; info; info = info->next) {
 		one |= !strcmp(info->fabric_attr->prov_name, "one");
 		two |= !strcmp(info->fabric_attr->prov_name, "two");
+		KUNIT_EXPECT_EQ(test, info->fabric_attr->api_version, (u32)CORE_API);
+		KUNIT_EXPECT_PTR_EQ(test, info->fabric_attr->net, &init_net);
 	}
 	fi_freeinfo(list);
 
@@ -489,6 +517,7 @@ static void names_alone_are_returned_on_demand(struct kunit *test)
 
 static struct kunit_case getinfo_cases[] = {
 	KUNIT_CASE(faster_providers_come_first),
+	KUNIT_CASE(unknown_speed_is_the_lowest),
 	KUNIT_CASE(equal_providers_come_in_order_of_registration),
 	KUNIT_CASE(results_of_a_provider_keep_their_order),
 	KUNIT_CASE(result_names_its_provider),

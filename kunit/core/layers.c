@@ -120,6 +120,7 @@ static void lower_name_is_what_is_below(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kofi_lower_name(NULL, &up, name, sizeof(name)), 0);
 	KUNIT_EXPECT_STREQ(test, name, "");
 	KUNIT_EXPECT_EQ(test, kofi_lower_name(named(test, "verbs;ofi_up"), &up, name, 5), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_lower_name(named(test, "verbs;ofi_up"), &up, name, 7), 1);
 }
 
 static void result_has_the_names_of_all_layers(struct kunit *test)
@@ -142,6 +143,7 @@ static void too_many_layers_are_not_found(struct kunit *test)
 	expect_found(test, hints->fabric_attr->prov_name, "");
 	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0, hints, reason, 1), 1);
 	KUNIT_EXPECT_EQ(test, reason->kind, FI_REASON_ABSENT);
+	KUNIT_EXPECT_EQ(test, reason->err, 0);
 	KUNIT_EXPECT_STREQ(test, reason->field, "fabric_attr->prov_name");
 }
 
@@ -375,6 +377,25 @@ static void lower_fabric_needs_a_lower_name(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kofi_lower_fabric(&attr, &lower, NULL, &mock->provider), -EINVAL);
 }
 
+/* That of the attributes is the upper provider's */
+static void version_of_the_lower_provider_does_not_matter(struct kunit *test)
+{
+	struct fi_fabric_attr attr = { .name = "mock", .prov_name = HOOKED("mock"),
+				       .prov_version = FI_VERSION(0, 1) };
+	struct mock *old = core_mock(test, "mock", FI_VERSION(0, 1));
+	struct fi_info *hints = named(test, HOOKED("oldest")), *info;
+	struct mock *new = core_mock(test, "mock", FI_VERSION(0, 2));
+	struct fid_fabric *lower;
+
+	KUNIT_ASSERT_EQ(test, kofi_lower_fabric(&attr, &lower, NULL, &old->provider), 0);
+	KUNIT_EXPECT_EQ(test, mock_live(new), 1);
+	kofi_lower_close(&lower->fid);
+
+	core_mock(test, "oldest", 0);
+	hints->fabric_attr->prov_version = FI_VERSION(1, 0);
+	KUNIT_EXPECT_EQ(test, core_getinfo(test, hints, &info), 0);
+}
+
 #define PORT	7
 
 static struct fid_ep *open_ep(struct kunit *test, const struct core_set *set, struct fi_info *info)
@@ -586,6 +607,7 @@ static struct kunit_case layers_cases[] = {
 	KUNIT_CASE(refused_close_below_changes_nothing),
 	KUNIT_CASE(lower_close_that_is_refused_is_logged),
 	KUNIT_CASE(lower_fabric_needs_a_lower_name),
+	KUNIT_CASE(version_of_the_lower_provider_does_not_matter),
 	KUNIT_CASE(events_bring_upper_objects),
 	KUNIT_CASE(failed_connection_brings_the_upper_endpoint),
 	KUNIT_CASE(endpoint_that_closes_is_named_as_the_client_knows_it),

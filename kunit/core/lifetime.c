@@ -207,6 +207,26 @@ static void closing_queue_is_not_bound(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(set), set->fid[MOCK_EQ], 0), 0);
 }
 
+static void closing_endpoint_takes_no_binding_and_no_alias(struct kunit *test)
+{
+	struct core_set *set = core_parents(test, MOCK_MC);
+	struct mock *mock = set->mock;
+	struct vt_async *closer;
+	struct fid_ep *alias;
+	struct fid *eq;
+
+	KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_EQ, &eq), 0);
+	closer = start_closing(test, mock, set->fid[MOCK_EP]);
+
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(set), eq, 0), -EBUSY);
+	KUNIT_EXPECT_EQ(test, fi_ep_alias(core_ep(set), &alias, FI_TRANSMIT), -EBUSY);
+
+	KUNIT_EXPECT_EQ(test, atomic_read(&mock->calls[MOCK_CALL_BIND]), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&mock->calls[MOCK_CALL_CONTROL]), 0);
+	end_closing(test, mock, closer);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(set), eq, 0), 0);
+}
+
 static void closing_object_is_not_closed_twice(struct kunit *test)
 {
 	struct core_set *set = core_all(test);
@@ -290,6 +310,7 @@ static struct kunit_case lifetime_cases[] = {
 	KUNIT_CASE(object_that_refused_to_close_takes_children),
 	KUNIT_CASE_PARAM(closing_parent_takes_no_child, child_gen_params),
 	KUNIT_CASE(closing_queue_is_not_bound),
+	KUNIT_CASE(closing_endpoint_takes_no_binding_and_no_alias),
 	KUNIT_CASE(closing_object_is_not_closed_twice),
 	KUNIT_CASE(fabric_is_busy_while_a_domain_opens),
 	KUNIT_CASE(object_keeps_the_clients_context),

@@ -15,7 +15,7 @@
 #include <rdma/fi_reason.h>
 #include <uapi/rdma/kofi_netlink.h>
 #include "../lib/netns.h"
-#include "core.h"
+#include "info.h"
 
 #define ROOM		32768
 /* Requests are small */
@@ -196,9 +196,19 @@ static bool nl_nest(struct nl *nl, int attr, int max)
 	       !nla_parse_nested_deprecated(nl->nest, max, nl->attrs[attr], NULL, NULL);
 }
 
+static bool is_greeting(struct nl *nl)
+{
+	return nl->attrs[KOFI_A_VERSION];
+}
+
 static bool is_info(struct nl *nl)
 {
 	return nl_nest(nl, KOFI_A_INFO, KOFI_INFO_MAX);
+}
+
+static bool is_info_mock(struct nl *nl)
+{
+	return is_info(nl) && !nla_strcmp(nl->nest[KOFI_INFO_PROV_NAME], "mock");
 }
 
 static bool is_reason(struct nl *nl)
@@ -223,28 +233,42 @@ static bool is_object(struct nl *nl)
 	       !nla_strcmp(nl->nest[KOFI_OBJECT_PROV_NAME], "mock");
 }
 
-static bool is_domain(struct nl *nl)
-{
-	return is_object(nl) && nla_get_u32(nl->nest[KOFI_OBJECT_CLASS]) == FI_CLASS_DOMAIN;
-}
+#define IS_CLASS(name, class)							\
+	static bool is_##name(struct nl *nl)					\
+	{									\
+		return is_object(nl) && nla_get_u32(nl->nest[KOFI_OBJECT_CLASS]) == (class); \
+	}
 
-static bool is_ep(struct nl *nl)
-{
-	return is_object(nl) && nla_get_u32(nl->nest[KOFI_OBJECT_CLASS]) == FI_CLASS_EP;
-}
+IS_CLASS(domain, FI_CLASS_DOMAIN)
+IS_CLASS(ep, FI_CLASS_EP)
+IS_CLASS(pep, FI_CLASS_PEP)
+IS_CLASS(cq, FI_CLASS_CQ)
+IS_CLASS(eq, FI_CLASS_EQ)
 
 static void getinfo_returns_what_fi_getinfo_finds(struct kunit *test)
 {
 	struct nl *nl = nl_open(test, &init_net);
+	struct mock *mock = core_mock(test, "mock", 1);
+	struct sockaddr_in *sin;
 	struct fi_info *info;
 
-	core_mock(test, "mock", 1);
+	info_set_addr(test, &mock->infos->src_addr, &mock->infos->src_addrlen, "10.0.0.1", 80);
 	info = core_info(test, "mock");
 
 	nl_ask_info(nl, "mock", 0);
+	KUNIT_ASSERT_EQ(test, nla_put_string(nl->skb, KOFI_A_NODE, "10.0.0.2"), 0);
+	KUNIT_ASSERT_EQ(test, nla_put_u16(nl->skb, KOFI_A_SERVICE, 81), 0);
 	nl_send(nl);
 
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_greeting), 0);
+	KUNIT_EXPECT_EQ(test, nla_get_u32(nl->attrs[KOFI_A_VERSION]), (u32)CORE_API);
 	KUNIT_ASSERT_EQ(test, nl_read(nl, is_info), 0);
+	KUNIT_EXPECT_EQ(test, nla_strcmp(nl->nest[KOFI_INFO_PROV_NAME], "mock"), 0);
+	KUNIT_EXPECT_EQ(test, nla_strcmp(nl->nest[KOFI_INFO_FABRIC], MOCK_FABRIC_NAME), 0);
+	sin = nla_data(nl->nest[KOFI_INFO_SRC_ADDR]);
+	KUNIT_EXPECT_EQ(test, ntohs(sin->sin_port), 80);
+	sin = nla_data(nl->nest[KOFI_INFO_DEST_ADDR]);
+	KUNIT_EXPECT_EQ(test, ntohs(sin->sin_port), 81);
 	KUNIT_EXPECT_EQ(test, nla_get_u32(nl->nest[KOFI_INFO_PROTOCOL]), info->ep_attr->protocol);
 	KUNIT_EXPECT_EQ(test, nla_get_u64(nl->nest[KOFI_INFO_TX_SIZE]), info->tx_attr->size);
 	KUNIT_EXPECT_EQ(test, nla_strcmp(nl->nest[KOFI_INFO_DOMAIN], info->domain_attr->name), 0);
@@ -257,12 +281,14 @@ static void getinfo_returns_what_fi_getinfo_finds(struct kunit *test)
 static void getinfo_without_hints_returns_everything(struct kunit *test)
 {
 	struct nl *nl = nl_open(test, &init_net);
+	struct mock *mock = core_mock(test, "mock", 1);
 
-	core_mock(test, "mock", 1);
+	mock->infos->mode = FI_CONTEXT;
+	mock->infos->domain_attr->mode = FI_MSG_PREFIX;
 	nl_ask(nl, KOFI_CMD_GETINFO);
 	nl_send(nl);
 
-	KUNIT_ASSERT_EQ(test, nl_read(nl, is_info), 0);
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_info_mock), 0);
 	KUNIT_EXPECT_EQ(test, nl_read(nl, is_error), 0);
 	KUNIT_EXPECT_EQ(test, nla_get_s32(nl->attrs[KOFI_A_ERROR]), 0);
 }
@@ -287,13 +313,95 @@ static void getinfo_names_the_module_of_an_absent_provider(struct kunit *test)
 {
 	struct nl *nl = nl_open(test, &init_net);
 
-	nl_ask_info(nl, "absent", 0);
-	nl_send(nl);
+	static const char *const names[] = { "absent", "absent;" HOOK_NAME };
+	int i;
 
-	KUNIT_ASSERT_EQ(test, nl_read(nl, is_reason), 0);
-	KUNIT_EXPECT_EQ(test, nla_get_u32(nl->nest[KOFI_REASON_KIND]), (u32)FI_REASON_ABSENT);
-	KUNIT_EXPECT_NOT_NULL(test, strstr(nla_data(nl->nest[KOFI_REASON_TEXT]),
-					   "modprobe kofi-absent"));
+	/* Nothing is loaded for a program, not even what a hook stands on */
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		nl_ask_info(nl, names[i], 0);
+		nl_send(nl);
+
+		KUNIT_ASSERT_EQ(test, nl_read(nl, is_reason), 0);
+		KUNIT_EXPECT_EQ(test, nla_get_u32(nl->nest[KOFI_REASON_KIND]),
+				(u32)FI_REASON_ABSENT);
+		KUNIT_EXPECT_EQ(test, nla_get_s32(nl->nest[KOFI_REASON_ERR]), 0);
+		KUNIT_EXPECT_NOT_NULL(test, strstr(nla_data(nl->nest[KOFI_REASON_TEXT]),
+						   "modprobe kofi-absent"));
+		KUNIT_ASSERT_EQ(test, nl_read(nl, is_error), 0);
+		KUNIT_EXPECT_EQ(test, nla_get_s32(nl->attrs[KOFI_A_ERROR]), -ENODATA);
+		KUNIT_EXPECT_EQ(test, nl_read(nl, NULL), -ENOENT);
+	}
+}
+
+/* Hints that the mock does not fulfil: numbers of each size, and names */
+static void each_hint_counts(struct kunit *test)
+{
+	static const struct {
+		int		attr;
+		size_t		size;
+		u64		value;
+		const char	*text;
+		const char	*field;
+	} rows[] = {
+		{ KOFI_INFO_EP_TYPE, sizeof(u32), FI_EP_RDM, NULL, "ep_attr->type" },
+		{ KOFI_INFO_TX_MSG_ORDER, sizeof(u64), FI_ORDER_RAW, NULL, "tx_attr->msg_order" },
+		{ KOFI_INFO_TX_SIZE, sizeof(u64), MOCK_DEPTH + 1, NULL, "tx_attr->size" },
+		{ KOFI_INFO_FABRIC, 0, 0, "else", "fabric_attr->name" },
+		{ KOFI_INFO_DOMAIN, 0, 0, "else", "domain_attr->name" },
+	};
+	struct nl *nl = nl_open(test, &init_net);
+	struct nlattr *nest;
+	int i;
+
+	core_mock(test, "mock", 1);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		nl_ask(nl, KOFI_CMD_GETINFO);
+		nest = nla_nest_start(nl->skb, KOFI_A_HINTS);
+		KUNIT_ASSERT_NOT_NULL(test, nest);
+		KUNIT_ASSERT_EQ(test, nla_put_string(nl->skb, KOFI_INFO_PROV_NAME, "mock"), 0);
+		if (rows[i].text)
+			nla_put_string(nl->skb, rows[i].attr, rows[i].text);
+		else
+			nla_put(nl->skb, rows[i].attr, rows[i].size, &rows[i].value);
+		nla_nest_end(nl->skb, nest);
+		nl_send(nl);
+		KUNIT_ASSERT_EQ_MSG(test, nl_read(nl, is_reason), 0, "%s", rows[i].field);
+		KUNIT_EXPECT_EQ_MSG(test, nla_strcmp(nl->nest[KOFI_REASON_FIELD], rows[i].field), 0,
+				    "%s", rows[i].field);
+		KUNIT_EXPECT_EQ(test, nl_read(nl, NULL), -ENOENT);
+	}
+}
+
+#define MANY	20
+
+/* Each has a text of kilobytes, and each is in one message */
+static void answer_that_is_long_comes_in_parts(struct kunit *test)
+{
+	struct nl *nl = nl_open(test, &init_net);
+	struct mock *mock = core_mock(test, "mock", 1);
+	struct fi_info *info = mock->infos;
+	char name[16];
+	int i;
+
+	for (i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "mock%d", i);
+		core_set_string(test, &info->domain_attr->name, name);
+		if (i == MANY - 1)
+			break;
+		info->next = mock_info(mock);
+		KUNIT_ASSERT_NOT_NULL(test, info->next);
+		info = info->next;
+	}
+	nl_ask_info(nl, "mock", 0);
+	nl_send(nl);
+	for (i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "mock%d", i);
+		KUNIT_ASSERT_EQ(test, nl_read(nl, is_info), 0);
+		KUNIT_EXPECT_EQ(test, nla_strcmp(nl->nest[KOFI_INFO_DOMAIN], name), 0);
+	}
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_error), 0);
+	KUNIT_EXPECT_EQ(test, nl->count, MANY + 2);
+	KUNIT_EXPECT_EQ(test, nl_read(nl, NULL), -ENOENT);
 }
 
 static void getinfo_passes_its_arguments_on(struct kunit *test)
@@ -420,7 +528,10 @@ static void providers_are_listed(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, nl_read(nl, is_provider_mock), 0);
 	KUNIT_EXPECT_EQ(test, nla_get_u32(nl->nest[KOFI_PROVIDER_NR]), (u32)FI_VERSION(3, 1));
+	KUNIT_EXPECT_EQ(test, nla_get_u32(nl->nest[KOFI_PROVIDER_API]),
+			(u32)KOFI_PROVIDER_VERSION);
 	KUNIT_EXPECT_EQ(test, nla_get_u32(nl->nest[KOFI_PROVIDER_REFS]), 1U);
+	KUNIT_EXPECT_EQ(test, nl_read(nl, is_provider_mock), -ENOENT);
 }
 
 static void objects_are_listed_with_what_they_belong_to(struct kunit *test)
@@ -428,8 +539,11 @@ static void objects_are_listed_with_what_they_belong_to(struct kunit *test)
 	struct mock *mock = core_mock(test, "mock", 1);
 	struct nl *nl = nl_open(test, &init_net);
 	struct core_set set = {};
-	u64 fabric;
+	struct nlattr *bound[KOFI_BOUND_MAX + 1], *value[KOFI_VALUE_MAX + 1];
+	struct sockaddr_in *sin;
+	u64 fabric, cq;
 
+	info_set_addr(test, &mock->infos->src_addr, &mock->infos->src_addrlen, "10.0.0.1", 80);
 	core_open_all(test, &set, mock);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(core_ep(&set), set.fid[MOCK_CQ], FI_TRANSMIT), 0);
 	nl_ask(nl, KOFI_CMD_OBJECTS);
@@ -449,8 +563,58 @@ static void objects_are_listed_with_what_they_belong_to(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, nl->nest[KOFI_OBJECT_ADDR]);
 	KUNIT_EXPECT_EQ(test, nla_get_u64(nl->nest[KOFI_OBJECT_ADDR]),
 			(u64)(uintptr_t)set.fid[MOCK_DOMAIN]);
+	KUNIT_EXPECT_GT(test, nla_get_u32(nl->nest[KOFI_OBJECT_USERS]), 1U);
 	KUNIT_ASSERT_EQ(test, nl_read(nl, is_ep), 0);
-	KUNIT_EXPECT_NOT_NULL(test, nl->nest[KOFI_OBJECT_BOUND]);
+	KUNIT_EXPECT_EQ(test, nla_get_u32(nl->nest[KOFI_OBJECT_USERS]), 0U);
+	KUNIT_ASSERT_NOT_NULL(test, nl->nest[KOFI_OBJECT_BOUND]);
+	KUNIT_ASSERT_EQ(test, nla_parse_nested_deprecated(bound, KOFI_BOUND_MAX,
+							  nl->nest[KOFI_OBJECT_BOUND], NULL, NULL),
+			0);
+	KUNIT_EXPECT_EQ(test, nla_get_u64(bound[KOFI_BOUND_FLAGS]), FI_TRANSMIT);
+	cq = nla_get_u64(bound[KOFI_BOUND_ID]);
+	nl_read(nl, NULL);
+
+	nl_ask(nl, KOFI_CMD_OBJECTS);
+	nl_send(nl);
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_eq), 0);
+	KUNIT_ASSERT_NOT_NULL(test, nl->nest[KOFI_OBJECT_VALUE]);
+	KUNIT_ASSERT_EQ(test, nla_parse_nested_deprecated(value, KOFI_VALUE_MAX,
+							  nl->nest[KOFI_OBJECT_VALUE], NULL, NULL),
+			0);
+	KUNIT_EXPECT_NOT_NULL(test, value[KOFI_VALUE_NAME]);
+	KUNIT_EXPECT_NOT_NULL(test, value[KOFI_VALUE_NUMBER]);
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_pep), 0);
+	KUNIT_ASSERT_NOT_NULL(test, nl->nest[KOFI_OBJECT_SRC_ADDR]);
+	sin = nla_data(nl->nest[KOFI_OBJECT_SRC_ADDR]);
+	KUNIT_EXPECT_EQ(test, ntohs(sin->sin_port), 80);
+	KUNIT_EXPECT_NULL(test, nl->nest[KOFI_OBJECT_DEST_ADDR]);
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_cq), 0);
+	KUNIT_EXPECT_EQ(test, nla_get_u64(nl->nest[KOFI_OBJECT_ID]), cq);
+	KUNIT_EXPECT_EQ(test, nla_get_u32(nl->nest[KOFI_OBJECT_USERS]), 1U);
+}
+
+#define QUEUES	200
+
+/* More than a part of the answer has room for; each is there once, in the order of opening */
+static void objects_that_are_many_come_in_parts(struct kunit *test)
+{
+	struct core_set *set = core_parents(test, MOCK_EQ);
+	struct nl *nl = nl_open(test, &init_net);
+	struct fid *eq;
+	u64 last;
+	int i;
+
+	for (i = 0; i < QUEUES; i++)
+		KUNIT_ASSERT_EQ(test, core_open(test, set, MOCK_EQ, &eq), 0);
+	nl_ask(nl, KOFI_CMD_OBJECTS);
+	nl_send(nl);
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_object), 0);
+	for (i = 0; i < QUEUES; i++) {
+		last = nla_get_u64(nl->nest[KOFI_OBJECT_ID]);
+		KUNIT_ASSERT_EQ(test, nl_read(nl, is_object), 0);
+		KUNIT_EXPECT_GT(test, nla_get_u64(nl->nest[KOFI_OBJECT_ID]), last);
+	}
+	KUNIT_EXPECT_EQ(test, nl_read(nl, is_object), -ENOENT);
 }
 
 static void objects_of_another_namespace_are_not_listed(struct kunit *test)
@@ -465,6 +629,13 @@ static void objects_of_another_namespace_are_not_listed(struct kunit *test)
 	nl_ask(nl, KOFI_CMD_OBJECTS);
 	nl_send(nl);
 	KUNIT_EXPECT_EQ(test, nl_read(nl, is_object), -ENOENT);
+
+	/* Nor are results */
+	mock->infos->fabric_attr->net = &init_net;
+	nl_ask_info(nl, "mock", 0);
+	nl_send(nl);
+	KUNIT_ASSERT_EQ(test, nl_read(nl, is_error), 0);
+	KUNIT_EXPECT_EQ(test, nla_get_s32(nl->attrs[KOFI_A_ERROR]), -ENODATA);
 }
 
 /* The caller without capabilities, until the next call */
@@ -568,10 +739,7 @@ static void open_region(struct kunit *test, struct mock *mock, struct net *net)
 	container_of(set.fid[MOCK_MR], struct fid_mr, fid)->key = 77;
 }
 
-static bool is_region(struct nl *nl)
-{
-	return is_object(nl) && nla_get_u32(nl->nest[KOFI_OBJECT_CLASS]) == FI_CLASS_MR;
-}
+IS_CLASS(region, FI_CLASS_MR)
 
 static void what_a_program_may_see_depends_on_its_grade(struct kunit *test)
 {
@@ -635,11 +803,14 @@ static struct kunit_case netlink_cases[] = {
 	KUNIT_CASE(getinfo_without_hints_returns_everything),
 	KUNIT_CASE(getinfo_says_why_there_is_nothing),
 	KUNIT_CASE(getinfo_names_the_module_of_an_absent_provider),
+	KUNIT_CASE(each_hint_counts),
+	KUNIT_CASE(answer_that_is_long_comes_in_parts),
 	KUNIT_CASE(getinfo_passes_its_arguments_on),
 	KUNIT_CASE_PARAM(malformed_request_is_refused, malformed_gen_params),
 	KUNIT_CASE(command_that_is_no_dump_is_refused),
 	KUNIT_CASE(providers_are_listed),
 	KUNIT_CASE(objects_are_listed_with_what_they_belong_to),
+	KUNIT_CASE(objects_that_are_many_come_in_parts),
 	KUNIT_CASE(objects_of_another_namespace_are_not_listed),
 	KUNIT_CASE(addresses_are_for_net_admin_only),
 #ifdef CONFIG_USER_NS

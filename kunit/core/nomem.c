@@ -79,6 +79,11 @@ static int make_getinfo(struct core_set *set, const struct call *call, void **re
 	return fi_getinfo(CORE_API, "10.0.0.1", 80, 0, NULL, (struct fi_info **)result);
 }
 
+static int make_names(struct core_set *set, const struct call *call, void **result)
+{
+	return fi_getinfo(CORE_API, NULL, 0, FI_PROV_ATTR_ONLY, NULL, (struct fi_info **)result);
+}
+
 /*
  * With the query's own memory short it says so; with the provider's, that is a
  * reason.  Of one provider, as what the others allocate depends on the machine.
@@ -179,6 +184,7 @@ static int undo_event(void *result)
 static const struct call calls[] = {
 	{ "register", MOCK_FABRIC, make_register, undo_register },
 	{ "getinfo", MOCK_FABRIC, make_getinfo, undo_info },
+	{ "getinfo of names", MOCK_FABRIC, make_names, undo_info },
 	{ "getinfo_why", MOCK_FABRIC, make_getinfo_why, undo_info },
 	{ "dupinfo", MOCK_FABRIC, make_dupinfo, undo_info },
 	{ "allocinfo", MOCK_FABRIC, make_allocinfo, undo_info },

@@ -3,6 +3,9 @@
  * What a client must not ask for: NULL, objects that do not belong together, unknown
  * flags.  The core answers all of it itself.  Objects of the wrong class are in class.c.
  */
+#include <linux/in.h>
+#include <kofi/stat.h>
+#include "../lib/refusal.h"
 #include "refusal.h"
 
 static union refusal_out out;
@@ -49,6 +52,15 @@ static void object_that_is_not_open_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_control(NULL, FI_ENABLE, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_open_ops(NULL, name, 0, &out.ops, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_set_ops(NULL, name, 0, &out, NULL), -EINVAL);
+}
+
+static void class_that_is_never_open_is_unknown(struct kunit *test)
+{
+	struct fid_pep pep = { .fid.fclass = FI_CLASS_CONNREQ };
+
+	vt_refusals_begin(test);
+	KUNIT_EXPECT_EQ(test, fi_listen(&pep), -EINVAL);
+	vt_refused(test, "listen", -EINVAL, "of the class unknown object, not passive endpoint");
 }
 
 static void open_without_attributes_is_refused(struct kunit *test)
@@ -136,6 +148,35 @@ static void registration_of_nothing_is_refused(struct kunit *test)
 					 0, &out.mr, NULL), -EINVAL);
 }
 
+static void registration_that_makes_no_sense_is_refused(struct kunit *test)
+{
+	struct fid_domain *domain = core_domain(&refusal_set);
+	const struct kvec iov = { out.bytes, 1 };
+	const struct fi_mr_attr lent = { .mr_iov = &iov, .iov_count = 1 };
+	const struct fi_mr_attr unknown = { .type = FI_BUF_SGL + 1, .iov_count = 1 };
+
+	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, out.bytes, 1, FI_TAGGED, 0, 0, 0, &out.mr, NULL),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, out.bytes, 1, FI_REMOTE_READ, 8, 0, 0, &out.mr,
+					NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(domain, &lent, FI_MR_ENDPOINT | FI_MR_LEND, &out.mr),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(domain, &unknown, 0, &out.mr), -EINVAL);
+}
+
+static void buffer_may_reach_to_the_end_of_all_addresses(struct kunit *test)
+{
+	struct fid_domain *domain = core_domain(&refusal_set);
+	void *last = (void *)-8UL;
+	struct fid_mr *mr;
+
+	KUNIT_EXPECT_EQ(test, fi_mr_reg(domain, last, 9, FI_REMOTE_READ, 0, 0, 0, &out.mr, NULL),
+			-EINVAL);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(domain, last, 8, FI_REMOTE_READ, 0, 0, 0, &mr, NULL), 0);
+	core_adopt(test, &mr->fid);
+	refusal_reaches(test);
+}
+
 static void registration_with_a_flag_is_refused(struct kunit *test)
 {
 	const struct kvec iov = { out.bytes, 1 };
@@ -182,6 +223,7 @@ static void option_without_a_value_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, 0, &out, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, 0, NULL, &out_len), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT, 0, NULL, 8), -EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_setopt(fid, FI_OPT_ENDPOINT, 0, &out, 0), -EINVAL);
 }
 
 static void ops_without_a_name_or_a_place_are_refused(struct kunit *test)
@@ -215,30 +257,78 @@ static void event_without_a_place_is_refused(struct kunit *test)
 
 static void event_text_of_no_queue_is_still_text(struct kunit *test)
 {
-	char text[4] = "xxx";
+	char text[4] = { 'x', 'x', 'x', 'x' };
 
 	KUNIT_EXPECT_NOT_NULL(test, fi_eq_strerror(NULL, 1, NULL, text, sizeof(text)));
 	KUNIT_EXPECT_LT(test, strnlen(text, sizeof(text)), sizeof(text));
 }
 
+/* Fillers whose result is no error code, or goes to the core */
+static void fillers_leave_alone_what_is_not_theirs(struct kunit *test)
+{
+	char text[4] = { 'x', 'x', 'x', 'x' };
+
+	vt_refusals_begin(test);
+	KUNIT_EXPECT_EQ(test, kofi_no_ops_cntr.read(NULL), 0ULL);
+	KUNIT_EXPECT_NOT_NULL(test, kofi_no_ops_av.straddr(NULL, NULL, text, NULL));
+	KUNIT_EXPECT_EQ(test, text[0], 'x');
+	KUNIT_EXPECT_NOT_NULL(test, kofi_no_ops_eq.strerror(NULL, 1, NULL, text, sizeof(text)));
+	KUNIT_EXPECT_LT(test, strnlen(text, sizeof(text)), sizeof(text));
+	KUNIT_EXPECT_EQ(test, fi_no_control(&core_ep(&refusal_set)->fid, KOFI_GETSTAT, NULL),
+			-ENOSYS);
+	vt_not_refused(test);
+}
+
 static void shutdown_with_a_flag_is_refused(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, fi_shutdown(core_ep(&refusal_set), FI_MORE), -FI_EBADFLAGS);
+	int bit;
+
+	for (bit = 0; bit < 64; bit++)
+		KUNIT_EXPECT_EQ(test, fi_shutdown(core_ep(&refusal_set), BIT_ULL(bit)),
+				-FI_EBADFLAGS);
+}
+
+static void binding_without_a_direction_names_those_there_are(struct kunit *test)
+{
+	vt_refusals_begin(test);
+	KUNIT_EXPECT_EQ(test, fi_ep_bind(core_ep(&refusal_set), refusal_set.fid[MOCK_CQ], 0),
+			-FI_EBADFLAGS);
+	vt_refused(test, "ep_bind", -FI_EBADFLAGS, "none of FI_RECV, FI_SEND is given");
 }
 
 static void join_with_an_unknown_flag_is_refused(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, fi_join(core_ep(&refusal_set), out.bytes, FI_READ,
+	vt_refusals_begin(test);
+	KUNIT_EXPECT_EQ(test, fi_join(core_ep(&refusal_set), out.bytes, FI_SEND | FI_READ,
 				      &out.mc, NULL), -FI_EBADFLAGS);
+	vt_refused(test, "join", -FI_EBADFLAGS, "flags: 0x100 given, 0xc00 allowed");
+}
+
+static void join_may_be_for_one_direction(struct kunit *test)
+{
+	const struct sockaddr_in group = { .sin_family = AF_INET };
+	static const u64 flags[] = { FI_SEND, FI_RECV };
+	struct fid_mc *mc;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(flags); i++) {
+		KUNIT_ASSERT_EQ(test, fi_join(core_ep(&refusal_set), &group, flags[i], &mc, NULL),
+				0);
+		core_adopt(test, &mc->fid);
+		refusal_reaches(test);
+	}
 }
 
 static struct kunit_case refusal_cases[] = {
 	KUNIT_CASE(object_that_is_not_open_is_refused),
+	KUNIT_CASE(class_that_is_never_open_is_unknown),
 	KUNIT_CASE(open_without_attributes_is_refused),
 	KUNIT_CASE(open_without_a_place_for_the_result_is_refused),
 	KUNIT_CASE(fabric_without_a_provider_name_is_refused),
 	KUNIT_CASE(info_of_another_provider_is_refused),
 	KUNIT_CASE(registration_of_nothing_is_refused),
+	KUNIT_CASE(registration_that_makes_no_sense_is_refused),
+	KUNIT_CASE(buffer_may_reach_to_the_end_of_all_addresses),
 	KUNIT_CASE(registration_with_a_flag_is_refused),
 	KUNIT_CASE(connection_data_without_a_pointer_is_refused),
 	KUNIT_CASE(address_without_a_place_is_refused),
@@ -247,8 +337,11 @@ static struct kunit_case refusal_cases[] = {
 	KUNIT_CASE(unknown_command_answers_enosys),
 	KUNIT_CASE(event_without_a_place_is_refused),
 	KUNIT_CASE(event_text_of_no_queue_is_still_text),
+	KUNIT_CASE(fillers_leave_alone_what_is_not_theirs),
 	KUNIT_CASE(shutdown_with_a_flag_is_refused),
+	KUNIT_CASE(binding_without_a_direction_names_those_there_are),
 	KUNIT_CASE(join_with_an_unknown_flag_is_refused),
+	KUNIT_CASE(join_may_be_for_one_direction),
 	{}
 };
 

@@ -129,12 +129,18 @@ KUNIT_ARRAY_PARAM_DESC(version, versions, name);
 static void the_newer_version_serves(struct kunit *test)
 {
 	const struct versions *row = test->param_value;
-	struct mock *first = core_mock(test, "mock", row->first);
-	struct mock *second = core_mock(test, "mock", row->second);
+	struct mock *first = core_mock_new(test, "mock", row->first);
+	struct mock *second = core_mock_new(test, "mock", row->second);
 	struct mock *newer = row->first > row->second ? first : second;
 	struct mock *older = newer == first ? second : first;
 	struct mock *opener = row->opens == row->first ? first : second;
 	struct fid_fabric *fabric;
+
+	KUNIT_ASSERT_EQ(test, register_mock(first), 0);
+	core_log_clear();
+	KUNIT_ASSERT_EQ(test, register_mock(second), 0);
+	KUNIT_EXPECT_EQ(test, core_log_count("provider mock: new calls go to"), newer == second);
+	KUNIT_EXPECT_EQ(test, core_log_count("stays unused"), newer == first);
 
 	KUNIT_EXPECT_EQ(test, count_results(test, newer), 1);
 	KUNIT_EXPECT_EQ(test, count_results(test, older), 0);
@@ -145,7 +151,9 @@ static void the_newer_version_serves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mock_live(opener == newer ? older : newer), 0);
 	KUNIT_ASSERT_EQ(test, core_close(test, &fabric->fid), 0);
 
+	core_log_clear();
 	KUNIT_ASSERT_EQ(test, deregister_mock(newer), 0);
+	KUNIT_EXPECT_EQ(test, core_log_count("provider mock: new calls go to"), 1);
 	KUNIT_EXPECT_EQ(test, count_results(test, older), 1);
 	KUNIT_EXPECT_EQ(test, count_results(test, newer), 0);
 }

@@ -43,6 +43,8 @@ static void one_reason(struct kunit *test, struct why *why, enum fi_reason_kind 
 {
 	KUNIT_ASSERT_EQ(test, ask(why), 1);
 	KUNIT_EXPECT_EQ(test, why->reasons->kind, kind);
+	if (kind != FI_REASON_CALL && kind != FI_REASON_ERROR)
+		KUNIT_EXPECT_EQ(test, why->reasons->err, 0);
 }
 
 static void nothing_is_said_when_nothing_is_left_out(struct kunit *test)
@@ -252,14 +254,17 @@ static void every_misfit_of_a_result_is_named(struct kunit *test)
 	struct why *why = why_mock(test);
 
 	why->hints->caps = FI_TAGGED;
-	why->hints->ep_attr->type = FI_EP_RDM;
+	why->hints->addr_format = FI_SOCKADDR_IN6;
+	why->mock->infos->mode = FI_CONTEXT;
 
-	KUNIT_ASSERT_EQ(test, ask(why), 2);
+	KUNIT_ASSERT_EQ(test, ask(why), 3);
 
-	KUNIT_EXPECT_STREQ(test, why->reasons[0].field, "caps");
-	KUNIT_EXPECT_STREQ(test, why->reasons[1].field, "ep_attr->type");
-	KUNIT_EXPECT_EQ(test, why->reasons[0].misfits, 2u);
-	KUNIT_EXPECT_EQ(test, why->reasons[1].misfits, 2u);
+	KUNIT_EXPECT_STREQ(test, why->reasons[0].text, "caps: FI_TAGGED wanted, not offered");
+	KUNIT_EXPECT_STREQ(test, why->reasons[1].text, "mode: none followed, FI_CONTEXT needed");
+	KUNIT_EXPECT_STREQ(test, why->reasons[2].text,
+			   "addr_format: FI_SOCKADDR_IN6 wanted, FI_SOCKADDR_IN offered");
+	KUNIT_EXPECT_EQ(test, why->reasons[0].misfits, 3u);
+	KUNIT_EXPECT_EQ(test, why->reasons[2].misfits, 3u);
 }
 
 /* A second result, which fails by one field where the first fails by two */
@@ -360,10 +365,27 @@ static void no_provider_to_ask_is_a_reason(struct kunit *test)
 	KUNIT_ASSERT_GE(test, ask(why), 2);
 
 	KUNIT_EXPECT_EQ(test, why->reasons->kind, FI_REASON_ABSENT);
+	KUNIT_EXPECT_EQ(test, why->reasons->err, 0);
 	KUNIT_EXPECT_STREQ(test, why->reasons->prov_name, "");
 	KUNIT_EXPECT_EQ(test, why->reasons[1].kind, FI_REASON_SKIPPED);
 	KUNIT_EXPECT_STREQ(test, why->reasons[1].field,
 			   "fabric_attr->prov_name");
+}
+
+/* The version of each is found to be too old before */
+static void no_provider_to_ask_comes_before_one_misfit(struct kunit *test)
+{
+	struct why *why = why_mock(test);
+
+	kfree(why->hints->fabric_attr->prov_name);
+	why->hints->fabric_attr->prov_name = NULL;
+	why->hints->fabric_attr->prov_version = FI_VERSION(99, 0);
+
+	KUNIT_ASSERT_GE(test, ask(why), 2);
+
+	KUNIT_EXPECT_EQ(test, why->reasons[0].kind, FI_REASON_ABSENT);
+	KUNIT_EXPECT_EQ(test, why->reasons[1].kind, FI_REASON_FIELD);
+	KUNIT_EXPECT_EQ(test, why->reasons[1].misfits, 1u);
 }
 
 static void version_of_the_provider_is_named(struct kunit *test)
@@ -449,6 +471,7 @@ static void fabric_whose_provider_has_gone_is_named(struct kunit *test)
 	struct why *why = why_mock(test);
 	struct vt_async *thread;
 	struct core_set set;
+	struct fi_info *info;
 	int count;
 
 	core_open_parents(test, &set, why->mock, MOCK_DOMAIN);
@@ -456,12 +479,14 @@ static void fabric_whose_provider_has_gone_is_named(struct kunit *test)
 	thread = vt_async_start(test, deregister, why->mock);
 	KUNIT_EXPECT_TRUE(test, vt_async_waits(thread));
 
+	KUNIT_EXPECT_EQ(test, core_getinfo(test, why->hints, &info), -ENODATA);
 	count = ask(why);
 
 	KUNIT_EXPECT_EQ(test, core_close(test, set.fid[MOCK_FABRIC]), 0);
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, thread), 0);
 	KUNIT_ASSERT_EQ(test, count, 1);
 	KUNIT_EXPECT_EQ(test, why->reasons->kind, FI_REASON_ABSENT);
+	KUNIT_EXPECT_EQ(test, why->reasons->err, 0);
 	KUNIT_EXPECT_STREQ(test, why->reasons->field, "fabric_attr->fabric");
 }
 
@@ -517,6 +542,52 @@ static void provider_stands_between_one_misfit_and_two(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, why->reasons[2].misfits, 2u);
 }
 
+/* It asks a provider below first, as a layer does */
+static void say_after_a_query_below(struct mock *mock, const struct fi_info *hints)
+{
+	struct fi_info *info = NULL;
+
+	kofi_lower_getinfo(CORE_API, "below", NULL, 0, 0, NULL, &info);
+	fi_freeinfo(info);
+	say_port_is_down(mock, hints);
+}
+
+static void provider_has_a_say_after_a_query_below(struct kunit *test)
+{
+	struct why *why = why_mock(test);
+
+	core_mock(test, "below", 1);
+	why->mock->empty = true;
+	why->mock->in_getinfo = say_after_a_query_below;
+
+	one_reason(test, why, FI_REASON_PROVIDER);
+	KUNIT_EXPECT_STREQ(test, why->reasons->prov_name, "mock");
+}
+
+static void say_after_two_misfits(struct mock *mock, const struct fi_info *hints)
+{
+	struct fi_info *info = mock_info(mock);
+
+	kofi_info_match(info, hints);
+	fi_freeinfo(info);
+	say_port_is_down(mock, hints);
+}
+
+static void provider_comes_before_two_misfits_that_were_found_first(struct kunit *test)
+{
+	struct why *why = why_mock(test);
+
+	why->hints->caps = FI_TAGGED;
+	why->hints->ep_attr->type = FI_EP_RDM;
+	why->mock->empty = true;
+	why->mock->in_getinfo = say_after_two_misfits;
+
+	KUNIT_ASSERT_EQ(test, ask(why), 3);
+
+	KUNIT_EXPECT_EQ(test, why->reasons[0].kind, FI_REASON_PROVIDER);
+	KUNIT_EXPECT_EQ(test, why->reasons[1].kind, FI_REASON_FIELD);
+}
+
 /* A provider that filters by itself: the core never sees its result */
 static void compare_inside(struct mock *mock, const struct fi_info *hints)
 {
@@ -562,6 +633,26 @@ static int find_nothing(void *unused)
 	err = fi_getinfo(CORE_API, "no address", 0, 0, NULL, &info);
 	fi_freeinfo(info);
 	return err;
+}
+
+static int inner_count;
+
+/* The same task has a query of its own meanwhile */
+static void query_inside(struct mock *mock, const struct fi_info *hints)
+{
+	static struct fi_reason reason;
+
+	inner_count = fi_getinfo_why(CORE_API, "no address", 0, 0, NULL, &reason, 1);
+}
+
+static void reasons_of_an_inner_query_are_not_mixed_in(struct kunit *test)
+{
+	struct why *why = why_mock(test);
+
+	why->mock->in_getinfo = query_inside;
+
+	KUNIT_EXPECT_EQ(test, ask(why), 0);
+	KUNIT_EXPECT_EQ(test, inner_count, 1);
 }
 
 static struct kunit *other_test;
@@ -723,6 +814,7 @@ static struct kunit_case why_cases[] = {
 	KUNIT_CASE(result_that_fits_hides_no_reason_of_another),
 	KUNIT_CASE(absent_provider_is_named_with_its_module),
 	KUNIT_CASE(no_provider_to_ask_is_a_reason),
+	KUNIT_CASE(no_provider_to_ask_comes_before_one_misfit),
 	KUNIT_CASE(version_of_the_provider_is_named),
 	KUNIT_CASE(result_of_another_fabric_is_named),
 	KUNIT_CASE(result_of_another_domain_is_named),
@@ -732,9 +824,12 @@ static struct kunit_case why_cases[] = {
 	KUNIT_CASE(error_of_the_provider_is_named),
 	KUNIT_CASE(incomplete_result_is_named),
 	KUNIT_CASE(provider_has_a_say),
+	KUNIT_CASE(provider_has_a_say_after_a_query_below),
 	KUNIT_CASE(provider_stands_between_one_misfit_and_two),
+	KUNIT_CASE(provider_comes_before_two_misfits_that_were_found_first),
 	KUNIT_CASE(comparison_inside_a_provider_is_heard),
 	KUNIT_CASE(reason_outside_getinfo_goes_nowhere),
+	KUNIT_CASE(reasons_of_an_inner_query_are_not_mixed_in),
 	KUNIT_CASE(reasons_of_another_task_are_not_mixed_in),
 	KUNIT_CASE_PARAM(refused_argument_is_named, refused_gen_params),
 	KUNIT_CASE(fabric_that_is_not_the_domains_is_named),
