@@ -83,7 +83,7 @@ void kofi_cq_flush_taps(struct kofi_cq *cq);
 void kofi_cq_run_setup(struct kofi_cq *cq, const struct fi_cq_attr *attr);
 void kofi_cq_run_stop(struct kofi_cq *cq);
 void kofi_cq_schedule(struct kofi_cq *cq);
-void kofi_cq_run_here(struct kofi_cq *cq);
+void kofi_cq_run(struct kofi_cq *cq);
 size_t kofi_cq_run_reader(struct kofi_cq *cq, size_t count);
 struct kofi_comp *kofi_cq_poll_reader(struct kofi_cq *cq, size_t count, size_t *polled);
 int kofi_cq_run_init(void);

@@ -201,7 +201,7 @@ static ssize_t kofi_cq_readfrom(struct fid_cq *fid_cq, void *buf, size_t count,
 
 	if (cq->comp_ctx == FI_COMP_DIRECT) {
 		if (unlikely(READ_ONCE(cq->pending)))
-			kofi_cq_run_here(cq);
+			kofi_cq_run(cq);
 		n = kofi_cq_read_device(cq, buf, count, src_addr);
 		if (likely(n))
 			return n;

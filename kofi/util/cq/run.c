@@ -289,24 +289,15 @@ static size_t kofi_cq_run_list(struct kofi_cq *cq, size_t budget)
 	return n;
 }
 
-/* Returns how many calls were made; 0 also if another task makes them */
-static size_t kofi_cq_run(struct kofi_cq *cq, size_t budget)
+/* Makes the calls that are due, unless another task makes them */
+void kofi_cq_run(struct kofi_cq *cq)
 {
-	size_t n;
-
 	/* Pairs with kofi_cq_end_run() */
 	smp_mb();
 	if (!kofi_cq_try_run(cq))
-		return 0;
-	n = kofi_cq_run_list(cq, budget);
+		return;
+	kofi_cq_run_list(cq, KOFI_CQ_BATCH);
 	kofi_cq_end_run(cq);
-	return n;
-}
-
-/* The caller is the reader of a direct queue, and something is pending */
-void kofi_cq_run_here(struct kofi_cq *cq)
-{
-	kofi_cq_run(cq, KOFI_CQ_BATCH);
 }
 
 /* Polls up to @budget entries into the batch; returns whether the device may have more */
@@ -431,7 +422,7 @@ static void kofi_cq_tasklet(struct tasklet_struct *tasklet)
 	if (cq->ops->poll)
 		kofi_cq_poll_run(cq);
 	else
-		kofi_cq_run(cq, KOFI_CQ_BATCH);
+		kofi_cq_run(cq);
 }
 
 static void kofi_cq_work(struct work_struct *work)
@@ -445,7 +436,7 @@ static void kofi_cq_work(struct work_struct *work)
 	WRITE_ONCE(cq->worker, NULL);
 	/* What becomes pending after this look queues the work item once more */
 	if (READ_ONCE(cq->pending))
-		kofi_cq_run(cq, KOFI_CQ_BATCH);
+		kofi_cq_run(cq);
 	memalloc_noio_restore(noio);
 }
 
