@@ -40,14 +40,15 @@ void kofi_srx_table_destroy(struct kofi_srx_table *table)
 void kofi_srx_key_set(const struct kofi_srx *srx, struct kofi_srx_key *key,
 		      u32 kind, u64 tag, fi_addr_t src)
 {
+	if (kind == KOFI_SRX_UNTAGGED) {
+		kofi_srx_key_set_untagged(key, src);
+		return;
+	}
 	key->tag = tag;
 	key->src = src;
 	key->kind = kind;
-	key->hash = kind == KOFI_SRX_UNTAGGED ? hash_64(src, 32) :
-		    hsiphash_4u32(lower_32_bits(tag), upper_32_bits(tag),
-				  lower_32_bits(src),
-				  upper_32_bits(src) ^ kind << 30,
-				  &srx->secret);
+	key->hash = hsiphash_4u32(lower_32_bits(tag), upper_32_bits(tag), lower_32_bits(src),
+				  upper_32_bits(src) ^ kind << 30, &srx->secret);
 }
 
 static struct hlist_head *kofi_srx_bucket(const struct kofi_srx_table *table,
