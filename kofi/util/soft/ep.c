@@ -332,12 +332,12 @@ static void kofi_soft_prepare_event(struct kofi_bufpool *pool, void *obj)
 	event->comp.pool = pool;
 }
 
-static int kofi_soft_check_field(const char *field, size_t value, size_t min, size_t max)
+static int kofi_soft_check_field(const char *field, size_t value, size_t max)
 {
-	if (value >= min && value <= max)
+	if (value <= max)
 		return 0;
-	return kofi_refuse("endpoint", -EINVAL, "info->%s is %zu; there are %zu to %zu", field,
-			   value, min, max);
+	return kofi_refuse("endpoint", -EINVAL, "info->%s is %zu; the most is %zu", field, value,
+			   max);
 }
 
 static int kofi_soft_check_info(const struct kofi_soft_type *type, const struct fi_info *info,
@@ -349,13 +349,15 @@ static int kofi_soft_check_info(const struct kofi_soft_type *type, const struct 
 
 	if (info->mode & FI_ASYNC_IOV && limits->lent_iov)
 		iov = limits->lent_iov;
-	return kofi_soft_check_field("tx_attr->size", tx->size, 1, type->max_queue) ? :
-	       kofi_soft_check_field("tx_attr->iov_limit", tx->iov_limit, 0, iov) ? :
-	       kofi_soft_check_field("tx_attr->inject_size", tx->inject_size, 0,
-				     KOFI_OP_INJECT) ? :
-	       kofi_soft_check_field("rx_attr->size", rx->size, 1, type->max_queue) ? :
-	       kofi_soft_check_field("rx_attr->iov_limit", rx->iov_limit, 0, iov) ? :
-	       kofi_soft_check_field("ep_attr->max_msg_size", info->ep_attr->max_msg_size, 0,
+	if (!tx->size || !rx->size)
+		return kofi_refuse("endpoint", -EINVAL, "info->tx_attr->size is %zu, info->rx_attr->size %zu; it has to be 1 at least",
+				   tx->size, rx->size);
+	return kofi_soft_check_field("tx_attr->size", tx->size, type->max_queue) ? :
+	       kofi_soft_check_field("tx_attr->iov_limit", tx->iov_limit, iov) ? :
+	       kofi_soft_check_field("tx_attr->inject_size", tx->inject_size, KOFI_OP_INJECT) ? :
+	       kofi_soft_check_field("rx_attr->size", rx->size, type->max_queue) ? :
+	       kofi_soft_check_field("rx_attr->iov_limit", rx->iov_limit, iov) ? :
+	       kofi_soft_check_field("ep_attr->max_msg_size", info->ep_attr->max_msg_size,
 				     type->max_msg);
 }
 
