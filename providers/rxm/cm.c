@@ -125,12 +125,12 @@ struct rxm_peer *rxm_peer_new(const struct sockaddr_storage *addr)
  * @peer: the peer, which gets an operation or a connection
  *
  * Context: process, between rxm_peers_lock() and rxm_peers_unlock().
- * Return: 0; -ENOMEM.
+ * Return: whether there was memory for it.
  */
-int rxm_peer_insert(struct rxm_ep *ep, struct rxm_peer *peer)
+bool rxm_peer_insert(struct rxm_ep *ep, struct rxm_peer *peer)
 {
 	lockdep_assert_held(&ep->soft.lock);
-	return rhashtable_insert_fast(&ep->peers, &peer->node, rxm_peer_params) ? -ENOMEM : 0;
+	return !rhashtable_insert_fast(&ep->peers, &peer->node, rxm_peer_params);
 }
 
 /**
@@ -431,7 +431,7 @@ static struct rxm_peer *rxm_peer_get(struct rxm_ep *ep, const struct sockaddr_st
 
 	rxm_peers_lock(ep);
 	old = rxm_peer_find(ep, addr);
-	if (!old && peer && !rxm_peer_insert(ep, peer)) {
+	if (!old && peer && rxm_peer_insert(ep, peer)) {
 		old = peer;
 		/* It is forgotten if its connection does not come about */
 		list_add_tail(&peer->entry, &ep->unsettled);
@@ -515,7 +515,7 @@ static void rxm_connected(struct rxm_conn *conn, const void *data, size_t len)
 		}
 		memcpy(&msg, data, sizeof(msg));
 		if (!rxm_flow_fits(conn->ep, &conn->addr, msg.flow_ctrl, msg.rx_size) ||
-		    rxm_credit_begin(conn, msg.rx_size)) {
+		    !rxm_credit_begin(conn, msg.rx_size)) {
 			rxm_lost(conn, ECONNREFUSED);
 			return;
 		}

@@ -32,8 +32,8 @@ static void rxm_free_bufs(struct rxm_buf *bufs, int count)
 			free_pages_exact(bufs[i].hdr, rxm_packet_size());
 }
 
-static int rxm_alloc_bufs(struct rxm_conn *conn, struct rxm_buf *bufs, int count,
-			  void (*done)(struct fi_done *done, const struct fi_done_entry *entry))
+static bool rxm_alloc_bufs(struct rxm_conn *conn, struct rxm_buf *bufs, int count,
+			   void (*done)(struct fi_done *done, const struct fi_done_entry *entry))
 {
 	int i;
 
@@ -43,9 +43,9 @@ static int rxm_alloc_bufs(struct rxm_conn *conn, struct rxm_buf *bufs, int count
 		INIT_LIST_HEAD(&bufs[i].entry);
 		bufs[i].hdr = alloc_pages_exact(rxm_packet_size(), GFP_KERNEL | __GFP_ZERO);
 		if (!bufs[i].hdr)
-			return -ENOMEM;
+			return false;
 	}
-	return 0;
+	return true;
 }
 
 static void rxm_conn_free(struct rxm_conn *conn)
@@ -98,8 +98,8 @@ static struct rxm_conn *rxm_conn_new(struct rxm_ep *ep, const struct sockaddr_st
 	INIT_LIST_HEAD(&conn->written);
 	spin_lock_init(&conn->rx_lock);
 	init_completion(&conn->unused);
-	if (rxm_alloc_bufs(conn, conn->tx, RXM_TX, rxm_sent) ||
-	    rxm_alloc_bufs(conn, conn->rx, RXM_RX, rxm_responded)) {
+	if (!rxm_alloc_bufs(conn, conn->tx, RXM_TX, rxm_sent) ||
+	    !rxm_alloc_bufs(conn, conn->rx, RXM_RX, rxm_responded)) {
 		rxm_conn_free(conn);
 		return NULL;
 	}

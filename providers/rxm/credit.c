@@ -178,23 +178,22 @@ void rxm_credit_init(struct rxm_conn *conn)
  * @rx_size: receives of the peer
  *
  * Context: may sleep; rxm_ep.cm.
- * Return: 0; -EPROTO: the peer has granted more than it has.
+ * Return: false: the peer has granted more than it has.
  */
-int rxm_credit_begin(struct rxm_conn *conn, u32 rx_size)
+bool rxm_credit_begin(struct rxm_conn *conn, u32 rx_size)
 {
 	struct rxm_credits *credits = &conn->credits;
 	struct rxm_ep *ep = conn->ep;
-	int ret = 0;
+	bool fits;
 
 	if (!credits->on)
-		return 0;
+		return true;
 	spin_lock_irq(&ep->soft.lock);
 	credits->most = rx_size;
 	/* Grants may come before the answer that has the number */
-	if (rxm_credit_count(conn) > rx_size)
-		ret = -EPROTO;
+	fits = rxm_credit_count(conn) <= rx_size;
 	spin_unlock_irq(&ep->soft.lock);
-	return ret;
+	return fits;
 }
 
 /* Takes a grant; 0; -EPROTO: the peer has not so many receives */

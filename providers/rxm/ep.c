@@ -198,20 +198,18 @@ static struct kofi_soft_op *rxm_take_posted(struct rxm_ep *ep, const struct sock
  */
 static void rxm_route_peer(struct rxm_ep *ep, const struct sockaddr_storage *addr)
 {
-	struct rxm_peer *peer = rxm_peer_new(addr);
+	struct rxm_peer *peer = rxm_peer_new(addr), *unused = peer;
 	struct kofi_soft_op *failed = NULL;
-	int ret = -ENOMEM;
 
 	rxm_peers_lock(ep);
-	if (rxm_peer_find(ep, addr))
-		ret = -EEXIST;
-	else if (peer)
-		ret = rxm_peer_insert(ep, peer);
-	if (ret == -ENOMEM)
-		failed = rxm_take_posted(ep, addr);
+	if (!rxm_peer_find(ep, addr)) {
+		if (peer && rxm_peer_insert(ep, peer))
+			unused = NULL;
+		else
+			failed = rxm_take_posted(ep, addr);
+	}
 	rxm_peers_unlock(ep);
-	if (ret)
-		kfree(peer);
+	kfree(unused);
 	if (failed)
 		kofi_soft_op_done(failed, ENOMEM);
 }

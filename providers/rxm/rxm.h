@@ -747,7 +747,7 @@ int rxm_peers_init(struct rxm_ep *ep);
 void rxm_peers_destroy(struct rxm_ep *ep);
 struct rxm_peer *rxm_peer_find(struct rxm_ep *ep, const struct sockaddr_storage *addr);
 struct rxm_peer *rxm_peer_new(const struct sockaddr_storage *addr);
-int rxm_peer_insert(struct rxm_ep *ep, struct rxm_peer *peer);
+bool rxm_peer_insert(struct rxm_ep *ep, struct rxm_peer *peer);
 struct rxm_conn *rxm_peer_post(struct rxm_ep *ep, struct rxm_peer *peer, struct kofi_soft_op *op);
 void rxm_cm_work(struct work_struct *work);
 
@@ -770,7 +770,7 @@ void rxm_conn_close(struct rxm_conn *conn, int err, struct list_head *posted);
 u8 rxm_credit_flow(const struct rxm_ep *ep);
 bool rxm_credit_fits(const struct rxm_ep *ep, u8 flow_ctrl, u32 rx_size);
 void rxm_credit_init(struct rxm_conn *conn);
-int rxm_credit_begin(struct rxm_conn *conn, u32 rx_size);
+bool rxm_credit_begin(struct rxm_conn *conn, u32 rx_size);
 bool rxm_credit_is_grant(const struct rxm_conn *conn, const struct fi_cq_tagged_entry *entry);
 int rxm_credit_came(struct rxm_conn *conn, const struct fi_cq_tagged_entry *entries, size_t count);
 void rxm_credit_posted(struct rxm_conn *conn);
