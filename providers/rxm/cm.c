@@ -30,6 +30,7 @@
  * is still dead would take as long again.
  */
 #include <linux/jiffies.h>
+#include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/rhashtable.h>
 #include <linux/sched/mm.h>
@@ -209,6 +210,12 @@ static void rxm_not_reached(struct rxm_ep *ep, struct rxm_peer *peer, int err)
 
 /* Connections */
 
+/* What this end names itself by in connection data */
+static u64 rxm_own_id(const struct rxm_conn *conn)
+{
+	return (u64)conn->ep->pid << 32 | conn->id;
+}
+
 /* Makes @conn the connection with @peer; without a peer it only receives */
 static void rxm_join_peer(struct rxm_conn *conn, struct rxm_peer *peer, enum rxm_conn_state state)
 {
@@ -325,7 +332,7 @@ static void rxm_dial(struct rxm_ep *ep, struct rxm_peer *peer)
 		return;
 	}
 	rxm_join_peer(conn, peer, RXM_DIALLING);
-	msg.conn_id = (u64)ep->pid << 32 | conn->id;
+	msg.conn_id = rxm_own_id(conn);
 	ret = fi_connect(conn->lower, &peer->addr, &msg, sizeof(msg));
 	if (ret)
 		rxm_lost(conn, -ret);
@@ -402,7 +409,7 @@ static enum rxm_verdict rxm_judge(struct rxm_ep *ep, const struct rxm_wire_reque
 {
 	struct rxm_peer *peer = rxm_peer_find(ep, addr);
 	const struct rxm_conn *conn = peer ? peer->conn : NULL;
-	u32 pid = msg->conn_id >> 32;
+	u32 pid = upper_32_bits(msg->conn_id);
 
 	if (kofi_addr_equal(addr, &ep->name))
 		return conn && conn->state == RXM_DIALLING && pid == ep->pid &&
@@ -465,8 +472,8 @@ static void rxm_accept(struct rxm_ep *ep, struct fi_info *info, const struct rxm
 		rxm_drop(peer->conn, ECONNRESET);
 	rxm_join_peer(conn, peer, RXM_ACCEPTING);
 	conn->peer_id = msg->conn_id;
-	conn->pid = msg->conn_id >> 32;
-	answer.conn_id = (u64)ep->pid << 32 | conn->id;
+	conn->pid = upper_32_bits(msg->conn_id);
+	answer.conn_id = rxm_own_id(conn);
 	/* No grant has come before the answer */
 	rxm_credit_begin(conn, msg->rx_size);
 	ret = fi_accept(conn->lower, &answer, sizeof(answer));
@@ -520,7 +527,7 @@ static void rxm_connected(struct rxm_conn *conn, const void *data, size_t len)
 			return;
 		}
 		conn->peer_id = msg.conn_id;
-		conn->pid = msg.conn_id >> 32;
+		conn->pid = upper_32_bits(msg.conn_id);
 		if (rxm_idle_begin(conn, &msg))
 			rxm_watch_conns(conn->ep);
 	}
