@@ -32,20 +32,17 @@ void rxm_copy(struct kofi_rx *rx, size_t offset, void *data, size_t len)
 {
 	size_t room = kofi_rx_len(rx);
 	void *buf = kofi_rx_buf(rx);
-	struct iov_iter from, to;
-	struct kvec kvec;
+	struct iov_iter to;
 
 	if (offset >= room || !len)
 		return;
-	kvec.iov_base = data;
-	kvec.iov_len = min(len, room - offset);
+	len = min(len, room - offset);
 	if (likely(buf)) {
-		memcpy(buf + offset, data, kvec.iov_len);
+		memcpy(buf + offset, data, len);
 		return;
 	}
-	iov_iter_kvec(&from, ITER_SOURCE, &kvec, 1, kvec.iov_len);
 	kofi_rx_iter(rx, offset, &to);
-	kofi_iov_copy(&to, &from, kvec.iov_len);
+	_copy_to_iter(data, len, &to);
 }
 
 const struct kofi_quota_limits rxm_unexp_limits = {

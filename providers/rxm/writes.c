@@ -194,14 +194,12 @@ int rxm_write_done(struct rxm_conn *conn, u64 msg_id)
 /* Copies a message that was written by way of a copy */
 static void rxm_write_copy(struct rxm_rndv *rndv)
 {
-	struct kvec kvec = { rndv->regs.copy, rndv->size };
-	struct iov_iter from, to;
+	struct iov_iter to;
 
-	if (!kvec.iov_base || !kvec.iov_len)
+	if (!rndv->regs.copy || !rndv->size)
 		return;
-	iov_iter_kvec(&from, ITER_SOURCE, &kvec, 1, kvec.iov_len);
 	kofi_rx_iter(rndv->rx, 0, &to);
-	kofi_iov_copy(&to, &from, kvec.iov_len);
+	_copy_to_iter(rndv->regs.copy, rndv->size, &to);
 }
 
 /* Ends the messages of a list, with an error or (0) without */
