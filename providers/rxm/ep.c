@@ -117,12 +117,14 @@ void __init rxm_limits_set(void)
 {
 	/* A request has operands, and as many values to compare with */
 	size_t room = rxm_eager() - sizeof(struct rxm_wire_atomic);
+	struct kofi_ep_limits *const all[] = {
+		&rxm_limits, &rxm_rc_limits, &rxm_iwarp_limits, &rxm_iwarp_rma_limits,
+		&rxm_credit_rma_limits,
+	};
+	int i;
 
-	rxm_limits.max_atomic_size = round_down(room / 2, sizeof(u64));
-	rxm_rc_limits.max_atomic_size = rxm_limits.max_atomic_size;
-	rxm_iwarp_limits.max_atomic_size = rxm_limits.max_atomic_size;
-	rxm_iwarp_rma_limits.max_atomic_size = rxm_limits.max_atomic_size;
-	rxm_credit_rma_limits.max_atomic_size = rxm_limits.max_atomic_size;
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		all[i]->max_atomic_size = round_down(room / 2, sizeof(u64));
 }
 
 /* Routing */

@@ -241,7 +241,7 @@ static int __init rxm_init(void)
 	rxm_type.wq = alloc_workqueue("kofi_rxm", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!rxm_type.wq)
 		return ret;
-	rxm_gone_wq = alloc_workqueue("kofi_rxm_gone", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	rxm_gone_wq = alloc_ordered_workqueue("kofi_rxm_gone", WQ_MEM_RECLAIM);
 	if (!rxm_gone_wq)
 		goto destroy_wq;
 	ret = kofi_provider_register(KOFI_PROVIDER_VERSION, &rxm_provider);
