@@ -77,19 +77,29 @@ static const char *replay_sar_add(struct replay_sar *sar, const struct rxm_wire_
 	return NULL;
 }
 
+/* Return true if a check has refused its input; *why is set if its error is not the one it has */
+static bool replay_refused(int ret, const char **why)
+{
+	if (ret && ret != -EPROTO)
+		*why = "a check has refused its input with an error other than -EPROTO";
+	return ret;
+}
+
 /* Returns NULL, also if the connection is over: *over */
 static const char *replay_seg(struct replay_conn *conn, const struct rxm_wire_hdr *hdr, size_t len,
 			      bool *over)
 {
 	bool first = (hdr->ctrl.seg_type & RXM_WIRE_SEG_MASK) == RXM_WIRE_SEG_FIRST;
 	struct replay_sar *sar = replay_sar_find(conn, hdr->ctrl.msg_id, true);
+	const char *why = NULL;
 	u8 *data;
 
 	if (!len || len >= hdr->op.size)
 		return "a segment is empty, or all of its message";
 	if (!first) {
-		*over = !sar || rxm_wire_seg_check(hdr, sar->size, sar->have, sar->next);
-		return *over ? NULL : replay_sar_add(sar, hdr, len);
+		*over = !sar || replay_refused(rxm_wire_seg_check(hdr, sar->size, sar->have,
+								  sar->next), &why);
+		return *over ? why : replay_sar_add(sar, hdr, len);
 	}
 	*over = sar || hdr->op.size > REPLAY_MAX;
 	sar = replay_sar_find(conn, 0, false);
@@ -169,7 +179,7 @@ static const char *replay_packet(struct replay_conn *conn, const u8 *bytes, size
 
 	if (!conn->packets && len >= sizeof(*hdr))
 		conn->id = hdr->ctrl.conn_id;
-	*over = rxm_wire_check(hdr, len, conn->id);
+	*over = replay_refused(rxm_wire_check(hdr, len, conn->id), &why);
 	if (!*over && len < sizeof(*hdr))
 		why = "a packet without a header is taken";
 	else if (!*over)
@@ -183,15 +193,16 @@ static const char *replay_request(const u8 *bytes, size_t len, bool *over)
 {
 	u8 *copy = replay_copy(bytes, len);
 	struct rxm_wire_request msg = {};
+	const char *why = NULL;
 
 	memcpy(&msg, copy, min_t(size_t, len, sizeof(msg)));
-	*over = rxm_wire_request_check(&msg, len, msg.eager_limit);
+	*over = replay_refused(rxm_wire_request_check(&msg, len, msg.eager_limit), &why);
 	replay_free(copy);
 	if (!rxm_wire_request_check(&msg, len, msg.eager_limit + 1))
 		return "a request with another eager limit is taken";
 	if (!*over && (len < sizeof(msg) || !msg.port || msg.ep_idx))
 		return "a request that cannot be answered is taken";
-	return NULL;
+	return why;
 }
 
 /* Takes the next piece of an input, without the length in front; returns its bytes, or -1 */
