@@ -3,6 +3,7 @@
  * What fi_getinfo() says of an endpoint.
  */
 #include <linux/sizes.h>
+#include <rdma/fi_atomic.h>
 #include "rxm.h"
 
 #define QUEUE	128	/* operations of a queue that hints say nothing of */
@@ -44,6 +45,100 @@ static void an_info_says_what_an_endpoint_has(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, domain->max_err_cntr_value, U64_MAX);
 }
 
+/**
+ * struct order - The message order over a provider
+ * @prov: the provider
+ * @rma: of reads and writes among each other, and of messages and these
+ */
+struct order {
+	const char	*prov;
+	u64		rma;
+};
+
+static const struct order orders[] = {
+	{ "loop;ofi_rxm", FI_ORDER_SAR | FI_ORDER_SAW | FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW |
+			  FI_ORDER_RMA_WAR | FI_ORDER_RMA_WAW },
+	{ "tcp;ofi_rxm", FI_ORDER_SAW | FI_ORDER_RMA_RAR | FI_ORDER_RMA_RAW | FI_ORDER_RMA_WAW },
+	/* iWARP */
+	{ "verbs;ofi_rxm", FI_ORDER_SAW },
+};
+
+KUNIT_ARRAY_PARAM_DESC(order, orders, prov);
+
+static void an_info_has_the_order_of_what_is_below(struct kunit *test)
+{
+	const struct order *order = test->param_value;
+	const u64 all = order->rma | FI_ORDER_SAS | FI_ORDER_ATOMIC_RAR | FI_ORDER_ATOMIC_RAW |
+			FI_ORDER_ATOMIC_WAR | FI_ORDER_ATOMIC_WAW;
+	struct fi_info *hints = vt_allocinfo(test, order->prov), *info;
+
+	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), 0);
+	KUNIT_EXPECT_EQ(test, info->tx_attr->msg_order, all);
+	KUNIT_EXPECT_EQ(test, info->rx_attr->msg_order, all);
+	fi_freeinfo(info);
+}
+
+/* There are atomic operations if hints want no order, and any provider may be below */
+static void hints_may_lack_attributes(struct kunit *test)
+{
+	struct fi_info *hints = vt_allocinfo(test, "ofi_rxm"), part = *hints, *info;
+
+	part.tx_attr = NULL;
+	part.rx_attr = NULL;
+	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, &part, &info), 0);
+	KUNIT_EXPECT_TRUE(test, info->caps & FI_ATOMIC);
+	fi_freeinfo(info);
+}
+
+/* A provider below that has a result without these modes is not asked for one with them */
+static void a_client_without_modes_has_no_result_twice(struct kunit *test)
+{
+	struct fi_info *hints = vt_allocinfo(test, "loop;ofi_rxm"), *info, *entry;
+	int i, counts[2] = {};
+
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		hints->domain_attr->mr_mode = i ? FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
+						  FI_MR_PROV_KEY : 0;
+		KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), 0);
+		for (entry = info; entry; entry = entry->next)
+			counts[i]++;
+		fi_freeinfo(info);
+	}
+	KUNIT_EXPECT_EQ(test, counts[0], counts[1]);
+}
+
+/* The operands of a packet, and as many values to compare with */
+static void an_atomic_operation_fills_a_packet(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct fi_atomic_attr attr;
+
+	KUNIT_ASSERT_EQ(test, fi_query_atomic(bed->domain, FI_UINT64, FI_SUM, &attr, 0), 0);
+	KUNIT_EXPECT_EQ(test, attr.size, sizeof(u64));
+	KUNIT_EXPECT_EQ(test, attr.count,
+			(RXM_LIMIT - sizeof(struct rxm_wire_atomic)) / 2 / sizeof(u64));
+}
+
+static void what_the_wire_lacks_is_refused(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct fi_info *info = vt_dup(test, bed->us.info);
+	u8 *buf = vt_buf(test, 8);
+	struct fid_mr *mr;
+	struct fid_ep *ep;
+
+	KUNIT_EXPECT_EQ(test, fi_scalable_ep(bed->domain, info, &ep, NULL), -ENOSYS);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(bed->domain, buf, 8, FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL),
+			0);
+	KUNIT_EXPECT_EQ(test, fi_mr_bind(mr, &bed->us.ep->fid, 0), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_close(&mr->fid), 0);
+	/* Without an address no peer knows the endpoint */
+	kfree(info->src_addr);
+	info->src_addr = NULL;
+	info->src_addrlen = 0;
+	KUNIT_EXPECT_EQ(test, fi_endpoint(bed->domain, info, &ep, NULL), -EADDRNOTAVAIL);
+}
+
 static void queues_are_as_long_as_hints_want(struct kunit *test)
 {
 	static const size_t wanted[] = { 1, QUEUE, 1000, 16384 };
@@ -72,6 +167,11 @@ static void an_endpoint_with_connections_is_not_found(struct kunit *test)
 
 static struct kunit_case info_cases[] = {
 	KUNIT_CASE(an_info_says_what_an_endpoint_has),
+	KUNIT_CASE_PARAM(an_info_has_the_order_of_what_is_below, order_gen_params),
+	KUNIT_CASE(hints_may_lack_attributes),
+	KUNIT_CASE(a_client_without_modes_has_no_result_twice),
+	KUNIT_CASE(an_atomic_operation_fills_a_packet),
+	KUNIT_CASE(what_the_wire_lacks_is_refused),
 	KUNIT_CASE(queues_are_as_long_as_hints_want),
 	KUNIT_CASE(an_endpoint_with_connections_is_not_found),
 	{}
