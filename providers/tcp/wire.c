@@ -209,12 +209,18 @@ size_t ktcp_hdr_size(const u8 *buf)
 	return ((const struct ktcp_wire_base *)buf)->hdr_size;
 }
 
+/* May memory have so many bytes?  Those of 32 bits have a short size_t */
+static bool ktcp_len_fits(u64 len)
+{
+	return len <= SIZE_MAX;
+}
+
 /* Is it the header of an untagged message, and nothing more? */
 static bool ktcp_base_is_plain(const struct ktcp_wire_base *base)
 {
 	return base->op == TCP_WIRE_MSG && !base->flags && base->op_data != TCP_WIRE_OP_ACK &&
 	       base->hdr_size == sizeof(*base) && base->size >= sizeof(*base) &&
-	       base->size - sizeof(*base) <= SIZE_MAX;
+	       ktcp_len_fits(base->size - sizeof(*base));
 }
 
 static void ktcp_hdr_set_plain(struct ktcp_hdr *hdr, size_t len)
@@ -247,8 +253,8 @@ int ktcp_hdr_parse(struct ktcp_hdr *hdr, const u8 *buf, size_t have, bool net_or
 	base.flags = ktcp_order16(base.flags, net_order);
 	base.size = ktcp_order64(base.size, net_order);
 	len = ktcp_hdr_len(&base);
-	if (len < 0 || base.hdr_size != len || base.size < len ||
-	    base.size - len > SIZE_MAX)
+	/* No header has the size of a negative errno */
+	if (base.hdr_size != len || base.size < len || !ktcp_len_fits(base.size - len))
 		return -EPROTO;
 	if (have < len)
 		return len;
@@ -276,13 +282,13 @@ int ktcp_hdr_parse(struct ktcp_hdr *hdr, const u8 *buf, size_t have, bool net_or
 	if (ktcp_op_has_msg_len(base.op)) {
 		memcpy(&msg_len, next, sizeof(msg_len));
 		msg_len = ktcp_order64(msg_len, net_order);
-		if (msg_len > SIZE_MAX)
+		if (!ktcp_len_fits(msg_len))
 			return -EPROTO;
 		hdr->msg_len = msg_len;
 	}
 	if (ktcp_op_has_rma(base.op)) {
 		hdr->count = base.rma_iov_cnt;
-		memcpy(hdr->rma, next, hdr->count * sizeof(hdr->rma[0]));
+		memcpy(hdr->rma, next, hdr->count * sizeof(*hdr->rma));
 		ktcp_order_rma(hdr->rma, hdr->count, net_order);
 	}
 	return ktcp_hdr_check(hdr);
@@ -330,10 +336,10 @@ size_t ktcp_hdr_build(u8 *buf, const struct ktcp_hdr *hdr, u8 id, bool net_order
 		memcpy(buf + len, &msg_len, sizeof(msg_len));
 		len += sizeof(msg_len);
 	}
-	memcpy(rma, hdr->rma, hdr->count * sizeof(rma[0]));
+	memcpy(rma, hdr->rma, hdr->count * sizeof(*rma));
 	ktcp_order_rma(rma, hdr->count, net_order);
-	memcpy(buf + len, rma, hdr->count * sizeof(rma[0]));
-	len += hdr->count * sizeof(rma[0]);
+	memcpy(buf + len, rma, hdr->count * sizeof(*rma));
+	len += hdr->count * sizeof(*rma);
 	base.hdr_size = len;
 	base.size = ktcp_order64(len + hdr->len, net_order);
 	memcpy(buf, &base, sizeof(base));
