@@ -37,15 +37,13 @@ void ktcp_ep_stop(struct ktcp_ep *ep)
  * ktcp_ep_end() - End the connection, or the attempt, of an endpoint
  * @ep: the endpoint
  * @err: what is reported if the connection did not stand, positive
- * @data: connection data of a refusal, which stay; or NULL
- * @len: bytes of @data
  *
  * Context: may sleep, with ktcp_cm_lock held.
  */
-void ktcp_ep_end(struct ktcp_ep *ep, int err, const void *data, size_t len)
+void ktcp_ep_end(struct ktcp_ep *ep, int err)
 {
 	lockdep_assert_held(&ktcp_cm_lock);
-	kofi_conn_end(&ep->soft.kep.conn, err, 0, data, len);
+	kofi_conn_end(&ep->soft.kep.conn, err, 0, NULL, 0);
 	ktcp_ep_stop(ep);
 }
 
@@ -58,7 +56,7 @@ void ktcp_connect_late(struct work_struct *work)
 
 	noio = ktcp_cm_enter();
 	if (ep->soft.kep.conn.state == KOFI_CONN_CONNECTING)
-		ktcp_ep_end(ep, ETIMEDOUT, NULL, 0);
+		ktcp_ep_end(ep, ETIMEDOUT);
 	ktcp_cm_leave(noio);
 }
 
@@ -131,9 +129,8 @@ int ktcp_responded(struct ktcp_ep *ep)
 		ktcp_conn_open(conn);
 		ktcp_give(conn);
 		kofi_conn_establish(&ep->soft.kep.conn, conn->cm_msg.data, len);
-	} else {
-		ktcp_ep_end(ep, ECONNREFUSED, conn->cm_msg.data,
-			    type == TCP_WIRE_NACK ? len : 0);
+	} else if (type == TCP_WIRE_NACK) {
+		kofi_conn_end(&ep->soft.kep.conn, ECONNREFUSED, 0, conn->cm_msg.data, len);
 	}
 	ktcp_cm_leave(noio);
 	return type == TCP_WIRE_CONNRESP ? 0 : -ECONNREFUSED;
@@ -275,7 +272,7 @@ static int ktcp_connect(struct fid_ep *fid_ep, const void *addr,
 	ret = ktcp_sock_dial(&ep->soft, &ep->src, &dest, ep->tclass, &sock);
 	if (ret) {
 		/* A failure is an event, whenever it comes */
-		ktcp_ep_end(ep, -ret, NULL, 0);
+		ktcp_ep_end(ep, -ret);
 		ret = 0;
 		goto unlock;
 	}
@@ -306,7 +303,7 @@ static int ktcp_accept(struct fid_ep *fid_ep, const void *param, size_t paramlen
 	/* The peer may have gone while the request waited */
 	if (READ_ONCE(sock->sk->sk_state) != TCP_ESTABLISHED ||
 	    ktcp_cm_send(sock, TCP_WIRE_CONNRESP, ktcp_conn_can(&ep->conn), param, paramlen)) {
-		ktcp_ep_end(ep, ECONNABORTED, NULL, 0);
+		ktcp_ep_end(ep, ECONNABORTED);
 		goto unlock;
 	}
 	if (ep->soft.reserves)

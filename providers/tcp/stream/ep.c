@@ -172,7 +172,7 @@ static void ktcp_work(struct work_struct *work)
 	} else if (ret != -EAGAIN) {
 		noio = ktcp_cm_enter();
 		conn->cut = true;
-		ktcp_ep_end(ep, -ret, NULL, 0);
+		ktcp_ep_end(ep, -ret);
 		ktcp_cm_leave(noio);
 	}
 	if (READ_ONCE(ep->soft.over) && conn->phase != KTCP_OVER)
@@ -195,7 +195,7 @@ static void ktcp_send_now(struct kofi_soft_ep *soft)
 
 static void ktcp_shut(struct kofi_soft_ep *soft, int err)
 {
-	ktcp_ep_end(to_ktcp_soft(soft), err, NULL, 0);
+	ktcp_ep_end(to_ktcp_soft(soft), err);
 }
 
 static void ktcp_gone(struct kofi_soft_ep *soft)
@@ -207,7 +207,7 @@ static void ktcp_gone(struct kofi_soft_ep *soft)
 
 static void ktcp_close(struct kofi_soft_ep *soft)
 {
-	ktcp_ep_end(to_ktcp_soft(soft), ECANCELED, NULL, 0);
+	ktcp_ep_end(to_ktcp_soft(soft), ECANCELED);
 }
 
 static void ktcp_free(struct kofi_soft_ep *soft)

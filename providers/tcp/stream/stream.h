@@ -519,7 +519,7 @@ int ktcp_srx_context(struct fid_domain *domain, struct fi_rx_attr *attr,
 
 /* cm.c */
 extern const struct fi_ops_cm ktcp_ep_cm_ops;
-void ktcp_ep_end(struct ktcp_ep *ep, int err, const void *data, size_t len);
+void ktcp_ep_end(struct ktcp_ep *ep, int err);
 void ktcp_ep_stop(struct ktcp_ep *ep);
 void ktcp_ep_name(struct ktcp_ep *ep, struct sockaddr_storage *name);
 void ktcp_ep_note_interface(struct ktcp_ep *ep);
