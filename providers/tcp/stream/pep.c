@@ -83,33 +83,28 @@ static struct fi_info *ktcp_req_info(const struct ktcp_pep *pep,
 	return fi_dupinfo(&info);
 }
 
-/* Reports a request to the client; after an error the request is still the caller's */
-static int ktcp_req_post(struct ktcp_pep *pep, struct ktcp_req *req)
+/* Reports a request to the client; false: it is still the caller's */
+static bool ktcp_req_post(struct ktcp_pep *pep, struct ktcp_req *req)
 {
 	struct kofi_event *event = &req->req.event;
-	int ret;
 
 	lockdep_assert_held(&ktcp_cm_lock);
-	ret = kofi_connreq_add(&ktcp_reqs, &req->req, GFP_KERNEL);
-	if (ret)
-		return ret;
+	if (kofi_connreq_add(&ktcp_reqs, &req->req, GFP_KERNEL))
+		return false;
 	event->info = ktcp_req_info(pep, req->sk.sock);
 	event->cm_data = req->msg.data;
 	event->cm_len = req->msg.have - sizeof(req->msg.cm);
-	ret = -ENOMEM;
 	if (!event->info)
 		goto cancel;
-	ret = kofi_connreq_post(&ktcp_reqs, &req->req, &pep->soft.kpep.pep.fid,
-				pep->soft.kpep.eq);
-	if (ret)
+	if (kofi_connreq_post(&ktcp_reqs, &req->req, &pep->soft.kpep.pep.fid, pep->soft.kpep.eq))
 		goto free_info;
-	return 0;
+	return true;
 
 free_info:
 	fi_freeinfo(event->info);
 cancel:
 	kofi_connreq_cancel(&ktcp_reqs, &req->req);
-	return ret;
+	return false;
 }
 
 static void ktcp_pep_asked(struct ktcp_listener *listener, struct ktcp_req *req)
@@ -119,7 +114,7 @@ static void ktcp_pep_asked(struct ktcp_listener *listener, struct ktcp_req *req)
 	req->pep = pep;
 	/* Nobody reads from the socket until an endpoint has it */
 	ktcp_sock_mute(&req->sk);
-	if (++pep->nr_requests > KTCP_REQUESTS || ktcp_req_post(pep, req))
+	if (++pep->nr_requests > KTCP_REQUESTS || !ktcp_req_post(pep, req))
 		ktcp_req_refuse(&req->req, ECONNREFUSED, NULL, 0);
 }
 

@@ -78,9 +78,9 @@ bool ktcp_response_lend(struct ktcp_conn *conn, struct ktcp_response *response)
  * this machine, soon.
  *
  * Context: any.
- * Return: -EACCES: a client waits for what the peer has not acknowledged; 0: none does.
+ * Return: whether a client waits for what the peer has not acknowledged.
  */
-int ktcp_response_recall(struct ktcp_conn *conn)
+bool ktcp_response_recall(struct ktcp_conn *conn)
 {
 	struct ktcp_tx *tx = &conn->tx;
 	struct ktcp_response *response;
@@ -90,12 +90,12 @@ int ktcp_response_recall(struct ktcp_conn *conn)
 	/* Pairs with ktcp_loan_recall(): a recall that comes later sets it again */
 	xchg(&conn->recalled, false);
 	if (tx->kind == KTCP_TX_RESPONSE && kofi_rma_is_recalled(&ktcp_first_response(tx)->rma))
-		return -EACCES;
+		return true;
 	acked = READ_ONCE(tcp_sk(conn->sk.sock->sk)->snd_una);
 	list_for_each_entry(response, &tx->unacked, entry)
 		if (before(acked, response->zc.end_seq) && kofi_rma_is_recalled(&response->rma))
-			return -EACCES;
-	return 0;
+			return true;
+	return false;
 }
 
 static bool ktcp_rma_has_key(const struct kofi_rma *rma, u64 key)

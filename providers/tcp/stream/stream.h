@@ -589,7 +589,7 @@ void ktcp_response_done(struct ktcp_conn *conn, struct ktcp_response *response, 
 bool ktcp_response_lend(struct ktcp_conn *conn, struct ktcp_response *response);
 bool ktcp_response_save(struct ktcp_conn *conn, struct ktcp_response *response);
 bool ktcp_response_is_refused(const struct ktcp_conn *conn, struct ktcp_response *response);
-int ktcp_response_recall(struct ktcp_conn *conn);
+bool ktcp_response_recall(struct ktcp_conn *conn);
 bool ktcp_response_reads(struct ktcp_conn *conn, u64 key);
 
 /* zerocopy.c */
