@@ -99,8 +99,10 @@ static void ktcp_ep_know_peer(struct ktcp_ep *ep, const struct ktcp_cm_msg *msg)
 	ep->conn.saves = ktcp_cm_can(&msg->cm, TCP_WIRE_CAN_SAVE);
 	ep->conn.refuses = ktcp_cm_can(&msg->cm, TCP_WIRE_CAN_REFUSE);
 	ep->conn.ends_keys = ktcp_cm_can(&msg->cm, TCP_WIRE_CAN_END_KEY);
-	ep->soft.absent = (ep->conn.saves ? 0 : FI_SAVE) |
-			  (ep->conn.ends_keys ? 0 : FI_REMOTE_INV);
+	if (!ep->conn.saves)
+		ep->soft.absent |= FI_SAVE;
+	if (!ep->conn.ends_keys)
+		ep->soft.absent |= FI_REMOTE_INV;
 }
 
 /**

@@ -654,7 +654,9 @@ static inline u64 ktcp_conn_can(const struct ktcp_conn *conn)
 {
 	if (!conn->upper)
 		return KTCP_CAN_MSG;
-	return KTCP_CAN_RDM | (conn->responses.count ? KTCP_CAN_RDM_RMA : 0);
+	if (!conn->responses.count)
+		return KTCP_CAN_RDM;
+	return KTCP_CAN_RDM | KTCP_CAN_RDM_RMA;
 }
 
 /*
