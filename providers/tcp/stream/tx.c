@@ -89,7 +89,7 @@ static void ktcp_op_hdr(struct kofi_soft_op *op, struct ktcp_hdr *hdr)
 	}
 	if (kept->type == FI_OP_READ || kept->type == FI_OP_WRITE) {
 		hdr->count = kept->remote_count;
-		memcpy(hdr->rma, kept->rma, hdr->count * sizeof(hdr->rma[0]));
+		memcpy(hdr->rma, kept->rma, hdr->count * sizeof(*hdr->rma));
 	}
 }
 
@@ -763,6 +763,7 @@ void ktcp_tx_abort(struct ktcp_conn *conn, int err)
 			ktcp_op_put(tx->gather.msg[i].op, err);
 	if (tx->op)
 		ktcp_op_put(tx->op, err);
+	/* ktcp_next_posted() gives the worker all that is left */
 	tx->asked = 0;
 	tx->gather.count = 0;
 	tx->gather.sent = tx->gather.bytes;
