@@ -72,32 +72,28 @@ static int p2p_cntr_wait(struct fid_cntr *cntr, u64 threshold, int timeout)
 	return ret;
 }
 
-static ssize_t p2p_eq_read(struct fid_eq *eq, u32 *event, void *buf, size_t len, u64 flags)
+/* An event may be about what peers have written */
+static ssize_t p2p_eq_done(struct fid_eq *eq, ssize_t ret)
 {
-	ssize_t ret = kofi_hook_eq.read(eq, event, buf, len, flags);
-
 	if (ret > 0)
 		p2p_sync_of(&eq->fid);
 	return ret;
+}
+
+static ssize_t p2p_eq_read(struct fid_eq *eq, u32 *event, void *buf, size_t len, u64 flags)
+{
+	return p2p_eq_done(eq, kofi_hook_eq.read(eq, event, buf, len, flags));
 }
 
 static ssize_t p2p_eq_sread(struct fid_eq *eq, u32 *event, void *buf, size_t len, int timeout,
 			    u64 flags)
 {
-	ssize_t ret = kofi_hook_eq.sread(eq, event, buf, len, timeout, flags);
-
-	if (ret > 0)
-		p2p_sync_of(&eq->fid);
-	return ret;
+	return p2p_eq_done(eq, kofi_hook_eq.sread(eq, event, buf, len, timeout, flags));
 }
 
 static ssize_t p2p_eq_readerr(struct fid_eq *eq, struct fi_eq_err_entry *buf, u64 flags)
 {
-	ssize_t ret = kofi_hook_eq.readerr(eq, buf, flags);
-
-	if (ret > 0)
-		p2p_sync_of(&eq->fid);
-	return ret;
+	return p2p_eq_done(eq, kofi_hook_eq.readerr(eq, buf, flags));
 }
 
 static int p2p_connect(struct fid_ep *ep, const void *addr, const void *param, size_t paramlen)
