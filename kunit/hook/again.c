@@ -14,18 +14,21 @@ static void check_send(struct kunit *test, const struct vt_kind *kind)
 	u8 *buf = vt_buf(test, LEN);
 	struct vt_pair pair;
 	struct bed_ep *ep = bed_join(test, &pair, kind);
+	int i;
 
-	bed_rules(test, "send again times=1");
+	bed_rules(test, "send again times=2");
 	vt_recv(test, &pair.b, buf, LEN, vt_ctx(1));
-	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, &ep->done), -EAGAIN);
-	bed_ready(test, &pair, ep, 1);
-	KUNIT_EXPECT_EQ(test, ep->dir, FI_TRANSMIT);
-	KUNIT_EXPECT_EQ(test, ep->in_task, kind->comp_ctx != FI_COMP_SOFTIRQ);
+	for (i = 1; i <= 2; i++) {
+		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, &ep->done), -EAGAIN);
+		bed_ready(test, &pair, ep, i);
+		KUNIT_EXPECT_EQ(test, ep->dir, FI_TRANSMIT);
+		KUNIT_EXPECT_EQ(test, ep->in_task, kind->comp_ctx != FI_COMP_SOFTIRQ);
+	}
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, &ep->done), 0);
 	bed_completed(test, &pair, ep, 1);
 	vt_done(test, pair.b.rx, vt_ctx(1));
 	vt_pair_close(test, &pair);
-	KUNIT_EXPECT_EQ(test, atomic_read(&ep->calls), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&ep->calls), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&ep->failed), 0);
 }
 
@@ -108,8 +111,14 @@ static void a_queue_that_is_full_anyway_calls_once(struct kunit *test)
 		vt_done(test, pair.b.rx, vt_ctx(1));
 	}
 	bed_ready(test, &pair, ep, 1);
+	/* That provider has called, so the hook refuses calls again */
+	bed_rules(test, "send again times=1");
+	vt_recv(test, &pair.b, buf, LEN, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, &ep->done), -EAGAIN);
+	bed_ready(test, &pair, ep, 2);
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, &ep->done), 0);
 	vt_pair_close(test, &pair);
-	KUNIT_EXPECT_EQ(test, atomic_read(&ep->calls), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&ep->calls), 2);
 }
 
 static void a_client_without_a_callback_tries_again_by_itself(struct kunit *test)
@@ -144,10 +153,11 @@ static void nobody_is_called_after_close(struct kunit *test)
 	int calls, i;
 
 	bed_open(test, BED_FAULT, FI_MSG);
-	bed_rules(test, "send again");
+	bed_rules(test, "any again");
 	for (i = 0; i <= BED_KINDS; i++) {
 		ep = bed_join(test, &pair, i < BED_KINDS ? &bed_kinds[i] : &poll);
 		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, &ep->done), -EAGAIN);
+		KUNIT_EXPECT_EQ(test, fi_recv(pair.a.ep, buf, LEN, NULL, 0, &ep->done), -EAGAIN);
 		vt_close(test, &pair.a.ep->fid);
 		calls = atomic_read(&ep->calls);
 		/* That something does not happen is no event to wait for */
@@ -205,11 +215,13 @@ static void an_endpoint_that_stays_open_calls_as_before(struct kunit *test)
 	bed_open(test, "loop;ofi_hook_count;ofi_hook_fault", FI_MSG);
 	for (i = 0; i < BED_KINDS; i++) {
 		ep = bed_join(test, &pair, &bed_kinds[i]);
-		bed_rules(test, "send again times=1");
+		bed_rules(test, "send again times=2");
 		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, &ep->done), -EAGAIN);
 		hook_refuse_close(-EBUSY);
 		KUNIT_EXPECT_EQ(test, fi_close(&pair.a.ep->fid), -EBUSY);
 		bed_ready(test, &pair, ep, 1);
+		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, &ep->done), -EAGAIN);
+		bed_ready(test, &pair, ep, 2);
 		vt_recv(test, &pair.b, buf, LEN, vt_ctx(2));
 		KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, &ep->done), 0);
 		bed_completed(test, &pair, ep, 1);
@@ -253,6 +265,11 @@ static void a_shared_receive_context_calls_from_a_worker(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ep->dir, FI_RECV);
 	KUNIT_EXPECT_TRUE(test, ep->in_task);
 	KUNIT_EXPECT_EQ(test, fi_recv(srx, buf, LEN, NULL, 0, NULL), 0);
+
+	/* The close waits for the worker, or cancels it */
+	bed_rules(test, "recv again times=1");
+	KUNIT_EXPECT_EQ(test, fi_recv(srx, buf, LEN, NULL, 0, NULL), -EAGAIN);
+	vt_close(test, &srx->fid);
 }
 
 static struct kunit_case again_cases[] = {

@@ -21,7 +21,8 @@ struct fi_info *bed_info(struct kunit *test, const char *name, u64 caps);
 
 /* Writes to a file of the rules' folder in debugfs; the status of wait() */
 int bed_write(const char *file, const char *text);
-bool bed_is_invalid(const char *rules);
+/* They are refused, and cat says why in these words */
+bool bed_refuses(const char *rules, const char *why);
 /* The rules are these; they go after the case */
 void bed_rules(struct kunit *test, const char *rules);
 /* Has the rule with this text fired so often, of so many times that it was asked? */

@@ -4,6 +4,9 @@
  * them: an endpoint that closes or drains.
  */
 #include <linux/jiffies.h>
+#include <rdma/fi_atomic.h>
+#include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
 #include "bed.h"
 
 #define LEN	8
@@ -112,6 +115,58 @@ static void a_peers_write_is_no_operation_of_the_sender(struct kunit *test)
 	vt_done(test, pair.a.tx, vt_ctx(1));
 }
 
+/* The completion of each kind of operation counts for the rule that names the kind */
+static void a_rule_delays_the_operations_that_it_names(struct kunit *test)
+{
+	static const char *const rules[] = {
+		"send delay 1", "recv delay 1", "tsend delay 1", "trecv delay 1",
+		"read delay 1", "write delay 1", "atomic delay 1", "fetch_atomic delay 1",
+	};
+	u64 *val = vt_buf(test, 4 * sizeof(*val));
+	struct vt_pair pair = {};
+	struct fid_mr *mr;
+	ssize_t ret = 0;
+	u64 at, key;
+	int i;
+
+	bed_open(test, BED_FAULT, FI_MSG | FI_TAGGED | FI_RMA | FI_ATOMIC);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, val, sizeof(*val), FI_REMOTE_READ |
+					FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL), 0);
+	vt_adopt(test, &mr->fid);
+	at = fi_mr_addr(mr);
+	key = fi_mr_key(mr);
+	vt_join(test, &pair, &vt_default_kind);
+	for (i = 0; i < ARRAY_SIZE(rules); i++) {
+		bed_rules(test, rules[i]);
+		switch (i / 2) {
+		case 0:
+			vt_recv(test, &pair.b, val + 1, 8, vt_ctx(1));
+			ret = fi_send(pair.a.ep, val + 2, 8, NULL, 0, vt_ctx(2));
+			break;
+		case 1:
+			KUNIT_ASSERT_EQ(test, fi_trecv(pair.b.ep, val + 1, 8, NULL, 0, 5, 0,
+						       vt_ctx(1)), 0);
+			ret = fi_tsend(pair.a.ep, val + 2, 8, NULL, 0, 5, vt_ctx(2));
+			break;
+		case 2:
+			ret = i % 2 ? fi_write(pair.a.ep, val + 2, 8, NULL, 0, at, key, vt_ctx(2)) :
+				      fi_read(pair.a.ep, val + 2, 8, NULL, 0, at, key, vt_ctx(2));
+			break;
+		case 3:
+			ret = i % 2 ? fi_fetch_atomic(pair.a.ep, val + 2, 1, NULL, val + 3, NULL, 0,
+						      at, key, FI_UINT64, FI_SUM, vt_ctx(2)) :
+				      fi_atomic(pair.a.ep, val + 2, 1, NULL, 0, at, key, FI_UINT64,
+						FI_SUM, vt_ctx(2));
+			break;
+		}
+		KUNIT_ASSERT_EQ_MSG(test, ret, 0, "%s", rules[i]);
+		vt_done(test, pair.a.tx, vt_ctx(2));
+		if (i < 4)
+			vt_done(test, pair.b.rx, vt_ctx(1));
+		KUNIT_EXPECT_TRUE_MSG(test, bed_rule_fired(rules[i], 1, 1), "%s", rules[i]);
+	}
+}
+
 static void a_drain_has_what_is_kept_come_at_once(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, LEN);
@@ -134,6 +189,7 @@ static struct kunit_case delay_cases[] = {
 	KUNIT_CASE(a_callback_comes_later),
 	KUNIT_CASE(an_endpoint_closes_while_completions_are_kept),
 	KUNIT_CASE(a_drain_has_what_is_kept_come_at_once),
+	KUNIT_CASE(a_rule_delays_the_operations_that_it_names),
 	KUNIT_CASE(a_peers_write_is_no_operation_of_the_sender),
 	{}
 };

@@ -24,10 +24,12 @@ static void a_call_answers_with_the_error_of_the_rule(struct kunit *test)
 
 	bed_open(test, BED_FAULT, FI_MSG);
 	vt_join(test, &pair, &vt_default_kind);
-	bed_rules(test, "send,inject error 5 times=2");
+	/* The first one decides, and the second counts */
+	bed_rules(test, "send,inject error 5 times=2\nsend error 6 after=9");
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, vt_ctx(1)), -EIO);
 	KUNIT_EXPECT_EQ(test, fi_inject(pair.a.ep, buf, LEN, 0), -EIO);
 	KUNIT_EXPECT_TRUE(test, bed_rule_fired("send,inject error 5 times=2", 2, 2));
+	KUNIT_EXPECT_TRUE(test, bed_rule_fired("send error 6 after=9", 0, 1));
 	vt_ping(test, &pair.a, &pair.b);
 	vt_none(test, pair.a.tx);
 }
@@ -36,11 +38,15 @@ static void a_call_answers_with_the_error_of_the_rule(struct kunit *test)
 static void an_operation_that_fails_ends_its_connection(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, LEN);
-	struct vt_pair pair = {};
+	struct vt_pair pair = {}, other = {};
 	union vt_event event;
 	struct vt_comp comp;
 
 	bed_open(test, BED_FAULT, FI_MSG);
+	other.a.tx = vt_cq(test, &vt_default_kind, 2 * (vt_of(test)->info->tx_attr->size +
+							vt_of(test)->info->rx_attr->size));
+	pair.a.tx = other.a.tx;
+	vt_join(test, &other, &vt_default_kind);
 	vt_join(test, &pair, &vt_default_kind);
 	bed_rules(test, "send fail 5 after=1 times=1");
 	vt_ping(test, &pair.a, &pair.b);
@@ -53,6 +59,11 @@ static void an_operation_that_fails_ends_its_connection(struct kunit *test)
 	vt_event(test, pair.b.eq, FI_SHUTDOWN, &event);
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, LEN, NULL, 0, vt_ctx(3)), -ESHUTDOWN);
 	vt_none(test, pair.a.tx);
+
+	/* Another operation with its context, on its queue */
+	vt_recv(test, &other.b, buf, LEN, vt_ctx(1));
+	KUNIT_ASSERT_EQ(test, fi_send(other.a.ep, buf, LEN, NULL, 0, vt_ctx(2)), 0);
+	vt_done(test, other.a.tx, vt_ctx(2));
 }
 
 static void an_operation_fails_in_its_callback(struct kunit *test)
@@ -133,6 +144,18 @@ static void a_connection_ends_behind_an_operation(struct kunit *test)
 	vt_event(test, pair.b.eq, FI_SHUTDOWN, &event);
 }
 
+static void an_endpoint_closes_before_its_connection_is_ended(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, LEN);
+	struct vt_pair pair = {};
+
+	bed_open(test, BED_FAULT, FI_MSG);
+	vt_join(test, &pair, &vt_default_kind);
+	bed_rules(test, "rx shutdown times=1");
+	vt_recv(test, &pair.a, buf, LEN, vt_ctx(1));
+	vt_pair_close(test, &pair);
+}
+
 static void a_region_is_refused(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, LEN);
@@ -187,6 +210,7 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE(a_doomed_call_that_is_refused_dooms_no_other),
 	KUNIT_CASE(an_endpoint_closes_with_a_doomed_operation),
 	KUNIT_CASE(a_connection_ends_behind_an_operation),
+	KUNIT_CASE(an_endpoint_closes_before_its_connection_is_ended),
 	KUNIT_CASE(a_region_is_refused),
 	KUNIT_CASE(what_is_opened_is_refused),
 	KUNIT_CASE(a_connection_is_refused_at_either_end),

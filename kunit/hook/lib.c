@@ -50,13 +50,12 @@ int bed_write(const char *file, const char *text)
 	return vt_shell(command);
 }
 
-/* The answer is -EINVAL, as cat says it */
-bool bed_is_invalid(const char *rules)
+bool bed_refuses(const char *rules, const char *why)
 {
 	char command[256];
 
 	snprintf(command, sizeof(command),
-		 "echo '%s' | cat 2>&1 >" RULES "rules | grep -q 'Invalid argument'", rules);
+		 "echo '%s' | cat 2>&1 >" RULES "rules | grep -q '%s'", rules, why);
 	return !vt_shell(command);
 }
 

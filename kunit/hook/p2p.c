@@ -236,20 +236,69 @@ static void peers_read_what_the_owner_has_announced(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vt_filled(bed.mine, LEN, 2));
 }
 
+/* As peers may learn of it by the call */
+static void calls_about_connections_announce_what_the_owner_has_written(struct kunit *test)
+{
+	struct vt_end client = {}, server = {}, other = {};
+	struct fi_eq_err_entry error = {};
+	struct p2p_bed bed = {};
+	struct fi_info *info;
+
+	p2p_join(test, &bed);
+	vt_client(test, &client, &vt_default_kind);
+	vt_fill(bed.memory, LEN, 1);
+	vt_connect(test, &client, NULL, 0);
+	p2p_read(test, &bed);
+	KUNIT_EXPECT_TRUE(test, vt_filled(bed.mine, LEN, 1));
+
+	vt_end_open(test, &server, vt_connreq(test, NULL), &vt_default_kind);
+	vt_fill(bed.memory, LEN, 2);
+	KUNIT_ASSERT_EQ(test, fi_accept(server.ep, NULL, 0), 0);
+	p2p_read(test, &bed);
+	KUNIT_EXPECT_TRUE(test, vt_filled(bed.mine, LEN, 2));
+
+	vt_fill(bed.memory, LEN, 3);
+	KUNIT_ASSERT_EQ(test, fi_shutdown(client.ep, 0), 0);
+	p2p_read(test, &bed);
+	KUNIT_EXPECT_TRUE(test, vt_filled(bed.mine, LEN, 3));
+
+	info = vt_dial(test, &other);
+	vt_fill(bed.memory, LEN, 4);
+	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL, 0), 0);
+	p2p_read(test, &bed);
+	KUNIT_EXPECT_TRUE(test, vt_filled(bed.mine, LEN, 4));
+
+	p2p_write(test, &bed, 0, LEN, 5);
+	KUNIT_EXPECT_TRUE(test, vt_filled(bed.memory, LEN, 4));
+	vt_error(test, other.eq, &error);
+	KUNIT_EXPECT_TRUE(test, vt_filled(bed.memory, LEN, 5));
+}
+
 /* A request has the capability, as the endpoint that listens */
 static void both_ends_say_that_the_processor_copies(struct kunit *test)
 {
 	struct p2p_bed bed = {};
 	struct vt_end *ends[] = { &bed.pair.a, &bed.pair.b };
 	size_t len = sizeof(int);
+	struct fid *ep;
 	int i, p2p;
 
 	p2p_join(test, &bed);
 	for (i = 0; i < ARRAY_SIZE(ends); i++) {
 		p2p = -1;
-		KUNIT_EXPECT_EQ(test, fi_getopt(&ends[i]->ep->fid, FI_OPT_ENDPOINT,
-						FI_OPT_FI_HMEM_P2P, &p2p, &len), 0);
+		ep = &ends[i]->ep->fid;
+		KUNIT_EXPECT_EQ(test, fi_getopt(ep, FI_OPT_ENDPOINT, FI_OPT_FI_HMEM_P2P, &p2p,
+						&len), 0);
 		KUNIT_EXPECT_EQ_MSG(test, p2p, FI_HMEM_P2P_DISABLED, "end %d", i);
+		KUNIT_EXPECT_EQ(test, fi_setopt(ep, FI_OPT_ENDPOINT, FI_OPT_FI_HMEM_P2P, &p2p,
+						len), 0);
+		p2p = FI_HMEM_P2P_REQUIRED;
+		KUNIT_EXPECT_EQ(test, fi_setopt(ep, FI_OPT_ENDPOINT, FI_OPT_FI_HMEM_P2P, &p2p,
+						len), -EOPNOTSUPP);
+		KUNIT_EXPECT_EQ(test, fi_getopt(ep, FI_OPT_ENDPOINT, 0x7fff, &p2p, &len),
+				-ENOPROTOOPT);
+		KUNIT_EXPECT_EQ(test, fi_setopt(ep, FI_OPT_ENDPOINT, 0x7fff, &p2p, len),
+				-ENOPROTOOPT);
 	}
 }
 
@@ -297,6 +346,10 @@ static void what_staging_cannot_keep_to_is_refused(struct kunit *test)
 			-FI_EBADFLAGS);
 	vt_dmabuf_expect_unused(test, fixed);
 	vt_dmabuf_expect_unused(test, moves);
+	/* Other memory needs no staging */
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, vt_buf(test, 8), 8, FI_REMOTE_READ, 0,
+					0, 0, &mr, NULL), 0);
+	vt_adopt(test, &mr->fid);
 	KUNIT_EXPECT_TRUE(test, p2p_shows("regions 0"));
 	KUNIT_EXPECT_TRUE(test, p2p_shows("bytes 0"));
 }
@@ -359,6 +412,11 @@ static void counters_say_what_is_staged_and_copied(struct kunit *test)
 	bed.memory[5] = 1;
 	vt_ping(test, &bed.pair.b, &bed.pair.a);
 	KUNIT_EXPECT_TRUE(test, p2p_shows("from_memory 1"));
+	KUNIT_EXPECT_TRUE(test, p2p_shows("to_memory 0"));
+	p2p_write(test, &bed, 0, 1, 1);
+	vt_ping(test, &bed.pair.a, &bed.pair.b);
+	KUNIT_EXPECT_TRUE(test, p2p_shows("from_memory 1"));
+	KUNIT_EXPECT_TRUE(test, p2p_shows("to_memory 1"));
 	vt_close(test, &bed.mr->fid);
 	KUNIT_EXPECT_TRUE(test, p2p_shows("regions 0"));
 	KUNIT_EXPECT_FALSE(test, p2p_shows("compared 0"));
@@ -373,6 +431,7 @@ static struct kunit_case p2p_cases[] = {
 	KUNIT_CASE(writes_come_with_an_event),
 	KUNIT_CASE(writes_come_with_the_close),
 	KUNIT_CASE(peers_read_what_the_owner_has_announced),
+	KUNIT_CASE(calls_about_connections_announce_what_the_owner_has_written),
 	KUNIT_CASE(both_ends_say_that_the_processor_copies),
 	KUNIT_CASE(what_is_there_at_registration_is_read),
 	KUNIT_CASE(neither_side_undoes_what_the_other_has_written),

@@ -7,6 +7,8 @@
 #include "bed.h"
 
 #define SENDS	64
+#define RULES	"/sys/kernel/debug/kofi_hook_fault/rules"
+#define INVALID	"Invalid argument"
 
 static const char *const bad_rules[] = {
 	"send",				/* nothing goes wrong */
@@ -38,8 +40,12 @@ static void a_rule_that_makes_no_sense_is_refused(struct kunit *test)
 
 	bed_rules(test, "clear");
 	for (i = 0; i < ARRAY_SIZE(bad_rules); i++)
-		KUNIT_EXPECT_TRUE_MSG(test, bed_is_invalid(bad_rules[i]), "%s", bad_rules[i]);
-	KUNIT_EXPECT_EQ(test, vt_shell("! grep -q . /sys/kernel/debug/kofi_hook_fault/rules"), 0);
+		KUNIT_EXPECT_TRUE_MSG(test, bed_refuses(bad_rules[i], INVALID), "%s", bad_rules[i]);
+	KUNIT_EXPECT_EQ(test, vt_shell("! grep -q . " RULES), 0);
+	/* More than 1024 characters at once */
+	KUNIT_EXPECT_EQ(test, vt_shell("head -c 1025 /dev/zero | cat 2>&1 >" RULES
+				       " | grep -q '" INVALID "'"), 0);
+	KUNIT_EXPECT_EQ(test, vt_shell("head -c 1024 /dev/zero >" RULES), 0);
 }
 
 /* The log has the rule, the word, and what may stand there */
@@ -60,7 +66,7 @@ static void a_refused_rule_is_explained(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		vt_log_clear(&log);
-		KUNIT_EXPECT_TRUE(test, bed_is_invalid(rows[i].rule));
+		KUNIT_EXPECT_TRUE(test, bed_refuses(rows[i].rule, INVALID));
 		KUNIT_EXPECT_EQ_MSG(test, vt_log_count(&log, rows[i].log), 1, "%s", rows[i].rule);
 	}
 }
@@ -72,7 +78,19 @@ static void there_is_room_for_sixteen_rules(struct kunit *test)
 	bed_rules(test, "clear");
 	for (i = 0; i < 16; i++)
 		KUNIT_EXPECT_EQ(test, bed_write("rules", "mr error 5"), 0);
-	KUNIT_EXPECT_NE(test, bed_write("rules", "mr error 5"), 0);
+	KUNIT_EXPECT_TRUE(test, bed_refuses("mr error 5", "No space left on device"));
+}
+
+static void rules_come_with_the_module(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, vt_shell("rmmod kofi_hook_fault"), 0);
+	KUNIT_EXPECT_NE(test, vt_shell("modprobe kofi_hook_fault rules=nowhere"), 0);
+	KUNIT_EXPECT_NE(test, vt_shell("modprobe kofi_hook_fault 'rules=mr error 5;open again'"),
+			0);
+	KUNIT_EXPECT_EQ(test, vt_shell("modprobe kofi_hook_fault 'rules=mr error 5;open error 6'"),
+			0);
+	KUNIT_EXPECT_TRUE(test, bed_rule_fired("open error 6", 0, 0));
+	KUNIT_EXPECT_EQ(test, vt_shell("rmmod kofi_hook_fault && modprobe kofi_hook_fault"), 0);
 }
 
 /* Bit by bit: which of the sends were refused? */
@@ -120,18 +138,20 @@ static void a_seed_repeats_itself(struct kunit *test)
 					       SENDS));
 	KUNIT_ASSERT_EQ(test, bed_write("seed", "7"), 0);
 	again = pattern(test);
+	KUNIT_EXPECT_EQ(test, vt_shell("grep -qx 7 /sys/kernel/debug/kofi_hook_fault/seed"), 0);
 	KUNIT_ASSERT_EQ(test, bed_write("seed", "8"), 0);
 	other = pattern(test);
 	KUNIT_EXPECT_EQ(test, first, again);
 	KUNIT_EXPECT_NE(test, first, other);
-	KUNIT_EXPECT_GT(test, hweight64(first), 5);
-	KUNIT_EXPECT_LT(test, hweight64(first), 40);
+	/* On each machine and kernel */
+	KUNIT_EXPECT_EQ(test, first, 0x09151a4170180818ULL);
 }
 
 static struct kunit_case rule_cases[] = {
 	KUNIT_CASE(a_rule_that_makes_no_sense_is_refused),
 	KUNIT_CASE(a_refused_rule_is_explained),
 	KUNIT_CASE(there_is_room_for_sixteen_rules),
+	KUNIT_CASE(rules_come_with_the_module),
 	KUNIT_CASE(keys_say_which_calls),
 	KUNIT_CASE(a_seed_repeats_itself),
 	{}
