@@ -12,6 +12,7 @@
 #define REQUEST_MS	2000	/* until a request comes, at most */
 #define WAITING		100	/* more operations than are given to their peers at a time */
 #define LATER_MS	200
+#define STAY_S		6	/* two of these are more than DIAL_S, one is less */
 
 /**
  * struct bad_request - A request that does not fit
@@ -234,6 +235,70 @@ static void the_smaller_address_is_refused_if_both_dial(struct kunit *test)
 	rxm_accept(test, bed, info, false);
 	vt_done(test, bed->us.tx, vt_ctx(1));
 	vt_done(test, bed->peer.rx, vt_ctx(0));
+}
+
+/* Each end dials: the second connection would be one too many */
+static void an_incarnation_that_was_dialled_is_refused(struct kunit *test)
+{
+	struct rxm_wire_request theirs, ours = rxm_request();
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct vt_end first;
+
+	rxm_listen_at(test, ours.port);
+	rxm_accept(test, bed, rxm_be_dialled(test, bed, vt_buf(test, 8), 8, &theirs), false);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	first = bed->peer;
+	bed->peer = (struct vt_end) {};
+	vt_of(test)->name = bed->name;
+	rxm_dial(test, bed, &ours, sizeof(ours));
+	rxm_expect_refused(test, bed, RXM_WIRE_ALREADY);
+	vt_no_event(test, first.eq);
+}
+
+/* The endpoint looks at it when it has made the peer of the first operation */
+static void an_operation_for_nobody_fails_behind_one_for_a_new_peer(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, 8);
+	fi_addr_t addr;
+
+	rxm_listen_at(test, 0);
+	KUNIT_ASSERT_EQ(test, fi_av_insert(bed->us.av, &vt_of(test)->name, 1, &addr, 0, NULL), 1);
+	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, buf, 8, NULL, addr, vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, buf, 8, NULL, addr + 1, vt_ctx(2)), 0);
+	vt_failed_with(test, bed->us.tx, vt_ctx(2), EINVAL);
+}
+
+/* Messages of @len bytes.  Each connection ends with some under way, before DIAL_S is over */
+static void expect_dialled_again(struct kunit *test, size_t len)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_wire_request request;
+	u8 *buf = vt_buf(test, len);
+	struct fi_info *info;
+	int i;
+
+	rxm_listen_at(test, 0);
+	info = rxm_be_dialled(test, bed, buf, len, &request);
+	for (i = 0; i < WAITING; i++)
+		KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, buf, len, NULL, 1, vt_ctx(1)), 0);
+	for (i = 0; i < 3; i++) {
+		rxm_accept(test, bed, info, false);
+		vt_done(test, bed->peer.rx, vt_ctx(0));
+		msleep(STAY_S * MSEC_PER_SEC);
+		vt_end_close(test, &bed->peer);
+		info = rxm_next_dial(test, bed, &request);
+	}
+}
+
+static void a_peer_that_takes_a_packet_each_time_is_dialled_again(struct kunit *test)
+{
+	expect_dialled_again(test, 8);
+}
+
+static void a_peer_that_takes_a_segment_each_time_is_dialled_again(struct kunit *test)
+{
+	expect_dialled_again(test, RXM_LIMIT + 1);
 }
 
 static void a_refusal_ends_what_waits(struct kunit *test)
@@ -486,6 +551,10 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(an_endpoint_at_a_chosen_port_dials),
 	KUNIT_CASE(the_larger_address_wins_if_both_dial),
 	KUNIT_CASE(the_smaller_address_is_refused_if_both_dial),
+	KUNIT_CASE(an_incarnation_that_was_dialled_is_refused),
+	KUNIT_CASE(an_operation_for_nobody_fails_behind_one_for_a_new_peer),
+	KUNIT_CASE(a_peer_that_takes_a_packet_each_time_is_dialled_again),
+	KUNIT_CASE(a_peer_that_takes_a_segment_each_time_is_dialled_again),
 	KUNIT_CASE(a_refusal_ends_what_waits),
 	KUNIT_CASE(a_refusal_ends_all_that_waits),
 	KUNIT_CASE(a_request_is_answered_when_the_endpoint_is_enabled),
