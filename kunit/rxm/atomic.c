@@ -9,6 +9,7 @@
 
 #define ATOMICS	8	/* atomic operations of a connection that are under way */
 #define RECVS	16	/* receives of a connection */
+#define EVENTS	64	/* completions of operations with data that the client has not read */
 
 /* The next request to the raw peer, which is in the buffer @nr, with @len bytes of values */
 static struct rxm_wire_hdr *next_request(struct kunit *test, struct rxm_bed *bed, int nr,
@@ -102,18 +103,21 @@ static void an_atomic_operation_that_is_refused_leaves_the_connection(struct kun
 	KUNIT_EXPECT_EQ(test, values[1], 5);
 }
 
-/* The error is any number that a peer may send */
+/* The error is any number that a peer may send.  No response keeps a receive of the endpoint */
 static void a_refusal_has_an_errno(struct kunit *test)
 {
 	static const int statuses[] = { EACCES, INT_MIN, INT_MAX, -4096 };
 	struct rxm_bed *bed = rxm_bed_join(test);
 	u64 *values = vt_buf(test, 16);
-	int i;
+	int i, nr, status;
 
-	for (i = 0; i < ARRAY_SIZE(statuses); i++) {
+	for (i = 0; i <= RECVS; i++) {
+		nr = i % RXM_RECVS;
+		status = statuses[i % ARRAY_SIZE(statuses)];
 		KUNIT_ASSERT_EQ(test, fetch(bed, values, i), 0);
-		respond(test, bed, next_request(test, bed, i, 8), statuses[i], NULL, 0);
-		KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, i ? EIO : EACCES);
+		respond(test, bed, next_request(test, bed, nr, 8), status, NULL, 0);
+		vt_failed_with(test, bed->us.tx, vt_ctx(i), status == EACCES ? EACCES : EIO);
+		rxm_recv_again(test, bed, nr);
 	}
 }
 
@@ -207,7 +211,8 @@ struct target {
 	struct fid_mr	*mr;
 };
 
-static void target_open(struct kunit *test, struct target *target)
+/* Opens the endpoint and the region; the raw peer is to connect */
+static void target_reg(struct kunit *test, struct target *target)
 {
 	target->bed = bed_open(test);
 	target->values = vt_buf(test, 64);
@@ -215,6 +220,11 @@ static void target_open(struct kunit *test, struct target *target)
 					FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &target->mr,
 					NULL), 0);
 	vt_adopt(test, &target->mr->fid);
+}
+
+static void target_open(struct kunit *test, struct target *target)
+{
+	target_reg(test, target);
 	rxm_join(test, target->bed);
 }
 
@@ -297,6 +307,64 @@ static void a_request_is_executed_and_answered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, comp.data, 11);
 	KUNIT_EXPECT_EQ(test, comp.len, sizeof(u64));
 	KUNIT_EXPECT_EQ(test, target.values[0], 10);
+}
+
+/* The client reads no completion.  It loses none, and the peer's next operation waits for room */
+static void a_request_with_data_waits_until_a_completion_is_read(struct kunit *test)
+{
+	struct rxm_wire_hdr *hdr;
+	struct target target;
+	struct vt_comp comp;
+	int i, nr = 0;
+	u64 old = 0;
+
+	target_open(test, &target);
+	hdr = make_request(test, &target);
+	hdr->op.op = 6;
+	hdr->op.flags = RXM_WIRE_CQ_DATA;
+	for (i = 0; i < EVENTS; i++, nr = (nr + 1) % RXM_RECVS) {
+		hdr->op.data = i;
+		request(test, &target, hdr);
+		KUNIT_EXPECT_EQ(test, next_response(test, target.bed, nr, &old), 0);
+		rxm_recv_again(test, target.bed, nr);
+	}
+	hdr->op.data = i;
+	request(test, &target, hdr);
+	msleep(100);
+	vt_none(test, target.bed->peer.rx);
+	for (i = 0; i <= EVENTS; i++) {
+		KUNIT_ASSERT_EQ(test, vt_wait(target.bed->us.rx, &comp), 1);
+		KUNIT_EXPECT_EQ(test, comp.data, i);
+	}
+	KUNIT_EXPECT_EQ(test, next_response(test, target.bed, nr, &old), 0);
+	KUNIT_EXPECT_EQ(test, target.values[0], EVENTS + 1);
+}
+
+/* The region is there for an endpoint that has them */
+static void an_endpoint_without_atomic_operations_executes_none(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct fid_domain *domain;
+	struct target target;
+	struct vt_end end = {};
+	struct fi_info *info;
+	u64 old = 0;
+
+	target_reg(test, &target);
+	info = vt_dup(test, target.bed->us.info);
+	info->caps &= ~FI_ATOMIC;
+	info->tx_attr->caps &= ~FI_ATOMIC;
+	info->rx_attr->caps &= ~FI_ATOMIC;
+	domain = vt->domain;
+	vt->domain = target.bed->domain;
+	vt_end_open(test, &end, info, &vt_default_kind);
+	vt->domain = domain;
+	vt->name_len = sizeof(vt->name);
+	KUNIT_ASSERT_EQ(test, fi_getname(&end.ep->fid, &vt->name, &vt->name_len), 0);
+	rxm_join(test, target.bed);
+	request(test, &target, make_request(test, &target));
+	KUNIT_EXPECT_EQ(test, next_response(test, target.bed, 0, &old), -EACCES);
+	KUNIT_EXPECT_EQ(test, target.values[0], 0);
 }
 
 /* Requests that are refused, and leave the connection */
@@ -487,6 +555,8 @@ static struct kunit_case atomic_cases[] = {
 	KUNIT_CASE(an_atomic_operation_ends_with_the_connection),
 	KUNIT_CASE(an_atomic_operation_that_is_never_answered_ends),
 	KUNIT_CASE(a_request_is_executed_and_answered),
+	KUNIT_CASE(a_request_with_data_waits_until_a_completion_is_read),
+	KUNIT_CASE(an_endpoint_without_atomic_operations_executes_none),
 	KUNIT_CASE_PARAM(a_request_that_is_wrong_changes_nothing, bad_request_gen_params),
 	KUNIT_CASE(a_request_does_not_reach_a_closed_region),
 	KUNIT_CASE(responses_that_nobody_takes_hold_the_connection_only),

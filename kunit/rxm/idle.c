@@ -12,6 +12,7 @@
 #define IDLE_S		2
 #define TIMEOUT_S	5	/* the least message_timeout */
 #define ADDR		1	/* of the raw peer that listens */
+#define OWN		16	/* receives of the endpoint: no packet of an idle peer keeps one */
 
 /* The next packet is about the connection alone */
 static struct rxm_wire_hdr *next_word(struct kunit *test, struct rxm_bed *bed, int nr, u8 type)
@@ -61,15 +62,44 @@ static void a_peer_that_has_taken_all_may_leave(struct kunit *test)
 static void a_peer_that_has_not_taken_all_stays(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_join(test);
+	int i;
 
 	send_message(test, bed, 0, vt_ctx(1));
 	vt_done(test, bed->us.tx, vt_ctx(1));
 	vt_done(test, bed->peer.rx, vt_ctx(0));
-	send_packet(test, bed, RXM_WIRE_LEAVE, 0);
-	next_word(test, bed, 1, RXM_WIRE_STAY);
+	rxm_recv_again(test, bed, 0);
+	for (i = 1; i <= OWN + 1; i++) {
+		send_packet(test, bed, RXM_WIRE_LEAVE, 0);
+		next_word(test, bed, i % RXM_RECVS, RXM_WIRE_STAY);
+		rxm_recv_again(test, bed, i % RXM_RECVS);
+	}
 	vt_no_event(test, bed->peer.eq);
-	/* With the answer it has taken two */
-	send_packet(test, bed, RXM_WIRE_LEAVE, 2);
+	/* With the answers it has taken so many */
+	send_packet(test, bed, RXM_WIRE_LEAVE, i);
+	rxm_expect_closed(test, bed);
+}
+
+/* Otherwise the receive would fail that waits for the rest */
+static void a_peer_stays_until_its_message_has_come(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_join(test);
+	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, LEN);
+	int i;
+
+	KUNIT_ASSERT_EQ(test, fi_recv(bed->us.ep, vt_buf(test, 2 * LEN), 2 * LEN, NULL,
+				      FI_ADDR_UNSPEC, vt_ctx(1)), 0);
+	hdr->ctrl.type = RXM_WIRE_SEG;
+	hdr->ctrl.seg_size = LEN;
+	hdr->op.size = 2 * LEN;
+	for (i = 0; i < 2; i++) {
+		hdr->ctrl.seg_no = i;
+		hdr->ctrl.seg_type = i ? RXM_WIRE_SEG_LAST : RXM_WIRE_SEG_FIRST;
+		rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
+		send_packet(test, bed, RXM_WIRE_LEAVE, i);
+		if (!i)
+			next_word(test, bed, 0, RXM_WIRE_STAY);
+	}
+	vt_done(test, bed->us.rx, vt_ctx(1));
 	rxm_expect_closed(test, bed);
 }
 
@@ -155,6 +185,7 @@ static void an_idle_connection_stays_if_the_peer_wants(struct kunit *test)
 	struct rxm_bed *bed = rxm_bed_open(test);
 	u8 *buf = vt_buf(test, LEN);
 	struct rxm_wire_hdr *hdr;
+	int i, nr = 3;
 
 	rxm_param(test, "idle_timeout", IDLE_S, 0);
 	be_dialled(test, bed, true);
@@ -168,7 +199,12 @@ static void an_idle_connection_stays_if_the_peer_wants(struct kunit *test)
 	vt_done(test, bed->us.tx, vt_ctx(2));
 	vt_done(test, bed->peer.rx, vt_ctx(2));
 	/* It asks again when it has been idle once more */
-	KUNIT_EXPECT_EQ(test, next_word(test, bed, 3, RXM_WIRE_LEAVE)->ctrl.msg_id, 2);
+	for (i = 2; i < OWN + 2; i++, nr = (nr + 1) % RXM_RECVS) {
+		KUNIT_EXPECT_EQ(test, next_word(test, bed, nr, RXM_WIRE_LEAVE)->ctrl.msg_id, i);
+		send_packet(test, bed, RXM_WIRE_STAY, 0);
+		if (nr == RXM_RECVS - 1)
+			rxm_post_recvs(test, bed);
+	}
 }
 
 static void a_connection_that_waits_for_its_peer_is_not_idle(struct kunit *test)
@@ -227,6 +263,7 @@ static void a_peer_that_does_not_answer_loses_the_connection(struct kunit *test)
 static struct kunit_case idle_cases[] = {
 	KUNIT_CASE(a_peer_that_has_taken_all_may_leave),
 	KUNIT_CASE(a_peer_that_has_not_taken_all_stays),
+	KUNIT_CASE(a_peer_stays_until_its_message_has_come),
 	KUNIT_CASE(a_peer_that_has_been_offered_a_message_stays),
 	KUNIT_CASE(a_peer_whose_memory_is_in_use_stays_once),
 	KUNIT_CASE(an_answer_to_no_question_ends_the_connection),

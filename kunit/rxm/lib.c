@@ -137,13 +137,18 @@ struct rxm_wire_request rxm_request(void)
 	};
 }
 
+void rxm_recv_again(struct kunit *test, struct rxm_bed *bed, int nr)
+{
+	vt_recv(test, &bed->peer, bed->bufs[nr], sizeof(struct rxm_wire_hdr) + RXM_LIMIT,
+		vt_ctx(nr));
+}
+
 void rxm_post_recvs(struct kunit *test, struct rxm_bed *bed)
 {
 	int i;
 
 	for (i = 0; i < RXM_RECVS; i++)
-		vt_recv(test, &bed->peer, bed->bufs[i], sizeof(struct rxm_wire_hdr) + RXM_LIMIT,
-			vt_ctx(i));
+		rxm_recv_again(test, bed, i);
 }
 
 void rxm_dial(struct kunit *test, struct rxm_bed *bed, const void *data, size_t len)

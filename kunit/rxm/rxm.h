@@ -89,6 +89,8 @@ void rxm_expect_refused(struct kunit *test, struct rxm_bed *bed, u8 reason);
 /* The connection of the raw peer ends */
 void rxm_expect_closed(struct kunit *test, struct rxm_bed *bed);
 void rxm_post_recvs(struct kunit *test, struct rxm_bed *bed);
+/* Posts the receive @nr of @peer again */
+void rxm_recv_again(struct kunit *test, struct rxm_bed *bed, int nr);
 /* A packet of @peer with a header and @len bytes of payload behind it */
 struct rxm_wire_hdr *rxm_packet(struct kunit *test, const struct rxm_bed *bed, size_t len);
 void rxm_send(struct kunit *test, struct rxm_bed *bed, const void *packet, size_t len);
