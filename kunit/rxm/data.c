@@ -3,11 +3,13 @@
  * Packets, segments, and peers that break the rules.
  */
 #include <linux/delay.h>
+#include <rdma/fi_rma.h>
 #include "rxm.h"
 
 #define LEN	64
 #define LONG	(2 * RXM_LIMIT + 100)
 #define SEGS	3
+#define MOST	(8 * RXM_LIMIT)	/* segments for all buffers of an end, or receives of the peer */
 #define KEPT	64	/* messages of a connection that are kept without a receive */
 #define SHORT_S	5	/* the least message_timeout */
 
@@ -465,6 +467,76 @@ static void a_segment_that_finds_no_room_below_is_sent_later(struct kunit *test)
 	rxm_expect_faults(test, 1);
 }
 
+/*
+ * The peer takes RXM_RECVS packets, and goes.  @first: bytes of the first message, which are taken.
+ * The second message has been sent in part, and the third one ends with @err.
+ */
+static void expect_last_failed(struct kunit *test, size_t first, int err)
+{
+	struct rxm_bed *bed = rxm_bed_join(test);
+	u8 *out = vt_buf(test, MOST);
+	int i;
+
+	vt_send(test, &bed->us, out, first, vt_ctx(1));
+	vt_send(test, &bed->us, out, MOST, vt_ctx(2));
+	vt_send(test, &bed->us, out, MOST, vt_ctx(3));
+	for (i = 0; i < RXM_RECVS; i++)
+		vt_done(test, bed->peer.rx, vt_ctx(i));
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	vt_end_close(test, &bed->peer);
+	vt_failed_with(test, bed->us.tx, vt_ctx(2), ECONNRESET);
+	vt_failed_with(test, bed->us.tx, vt_ctx(3), err);
+}
+
+static void a_message_sent_in_part_ends_with_the_connection(struct kunit *test)
+{
+	expect_last_failed(test, LEN, ECONNRESET);
+}
+
+/* Nobody listens at the address of the peer */
+static void a_message_that_has_waited_goes_by_the_next_connection(struct kunit *test)
+{
+	expect_last_failed(test, MOST, ECONNREFUSED);
+}
+
+/* @err: of a write that meets @rule below; 0: none.  The next one succeeds */
+static void expect_write(struct kunit *test, const char *rule, int err)
+{
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	u8 *mem = vt_buf(test, LEN), *out = vt_buf(test, LEN);
+	struct fid_mr *mr;
+	int i;
+
+	rxm_join(test, bed);
+	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, LEN, FI_REMOTE_WRITE, 0, 5, 0,
+					&mr, NULL), 0);
+	vt_adopt(test, &mr->fid);
+	vt_fill(out, LEN, 1);
+	rxm_fault(test, rule);
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, fi_write(bed->us.ep, out, LEN, NULL, 0, fi_mr_addr(mr),
+					       fi_mr_key(mr), vt_ctx(i)), 0);
+		if (i || !err)
+			vt_done(test, bed->us.tx, vt_ctx(i));
+		else
+			vt_failed_with(test, bed->us.tx, vt_ctx(i), err);
+		KUNIT_EXPECT_EQ(test, vt_filled(mem, LEN, 1), i || !err);
+	}
+	rxm_expect_faults(test, 1);
+	vt_no_event(test, bed->peer.eq);
+}
+
+/* Nothing else is under way whose completion could have it posted */
+static void a_write_that_finds_no_room_below_is_posted_later(struct kunit *test)
+{
+	expect_write(test, "write again times=1", 0);
+}
+
+static void a_write_that_is_refused_below_leaves_the_connection(struct kunit *test)
+{
+	expect_write(test, "write error 95 times=1", EOPNOTSUPP);
+}
+
 static struct kunit_case data_cases[] = {
 	KUNIT_CASE(an_eager_message_is_received),
 	KUNIT_CASE(segments_of_several_messages_may_alternate),
@@ -486,6 +558,10 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(a_long_message_is_sent_in_segments),
 	KUNIT_CASE(a_message_that_finds_no_room_below_is_sent_later),
 	KUNIT_CASE(a_segment_that_finds_no_room_below_is_sent_later),
+	KUNIT_CASE(a_message_sent_in_part_ends_with_the_connection),
+	KUNIT_CASE(a_message_that_has_waited_goes_by_the_next_connection),
+	KUNIT_CASE(a_write_that_finds_no_room_below_is_posted_later),
+	KUNIT_CASE(a_write_that_is_refused_below_leaves_the_connection),
 	{}
 };
 

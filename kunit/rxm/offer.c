@@ -14,6 +14,7 @@
 #define PARTS		6	/* reads of a message */
 #define KEPT		64	/* messages of a connection that are kept without a receive */
 #define SHORT_S		5	/* the least message_timeout */
+#define MANY		6	/* rounds of three offers: more than the endpoint has receives */
 
 /* The next offer to the raw peer, which is in the buffer @nr: it says @len */
 static struct rxm_wire_hdr *next_offer(struct kunit *test, struct rxm_bed *bed, int nr, size_t len)
@@ -198,15 +199,19 @@ static void offers_may_be_answered_in_any_order(struct kunit *test)
 	struct rxm_bed *bed = rxm_bed_join(test);
 	struct rxm_wire_hdr *hdr[3];
 	u8 *out = vt_buf(test, LONG);
-	int i;
+	int round, i, nr = 0;
 
-	for (i = 0; i < 3; i++) {
-		vt_send(test, &bed->us, out, LONG, vt_ctx(i));
-		hdr[i] = next_offer(test, bed, i, LONG);
-	}
-	for (i = 2; i >= 0; i--) {
-		rxm_send_word(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr[i]->ctrl.msg_id);
-		vt_done(test, bed->us.tx, vt_ctx(i));
+	for (round = 0; round < MANY; round++) {
+		for (i = 0; i < 3; i++, nr = (nr + 1) % RXM_RECVS) {
+			vt_send(test, &bed->us, out, LONG, vt_ctx(i));
+			hdr[i] = next_offer(test, bed, nr, LONG);
+		}
+		for (i = 2; i >= 0; i--) {
+			rxm_send_word(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr[i]->ctrl.msg_id);
+			vt_done(test, bed->us.tx, vt_ctx(i));
+		}
+		for (i = 3; i > 0; i--)
+			rxm_recv_again(test, bed, (nr + RXM_RECVS - i) % RXM_RECVS);
 	}
 }
 
@@ -273,11 +278,27 @@ static void a_message_that_is_offered_is_read(struct kunit *test)
 	expect_answer(test, bed);
 }
 
+/* Nothing else is under way whose completion could have it posted */
+static void a_read_that_finds_no_room_below_is_posted_later(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	u8 *buf = vt_buf(test, LONG), *mem = vt_buf(test, LONG);
+
+	rxm_join(test, bed);
+	vt_fill(mem, LONG, 1);
+	vt_recv(test, &bed->us, buf, LONG, vt_ctx(1));
+	rxm_fault(test, "read again times=1");
+	rxm_send_ranges(test, bed, rxm_offer_new(test, bed, mem, LONG));
+	vt_done(test, bed->us.rx, vt_ctx(1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LONG, 1));
+	rxm_expect_faults(test, 1);
+}
+
 static void an_offer_waits_for_its_receive(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *buf = vt_buf(test, OFFER), *mem = vt_buf(test, OFFER);
-	struct kvec list[2] = { { buf, 5 }, { buf + 5, OFFER - 5 } };
+	struct kvec list[2] = { { buf, 1 }, { buf + 1, OFFER - 1 } };
 
 	vt_fill(mem, OFFER, 1);
 	rxm_send_ranges(test, bed, rxm_offer_new(test, bed, mem, OFFER));
@@ -497,6 +518,7 @@ static struct kunit_case offer_cases[] = {
 	KUNIT_CASE(an_offer_that_is_not_answered_ends_with_the_endpoint),
 	KUNIT_CASE(an_answer_without_an_offer_ends_the_connection),
 	KUNIT_CASE(a_message_that_is_offered_is_read),
+	KUNIT_CASE(a_read_that_finds_no_room_below_is_posted_later),
 	KUNIT_CASE(an_offer_waits_for_its_receive),
 	KUNIT_CASE(an_offer_that_cannot_be_read_ends_the_connection),
 	KUNIT_CASE(an_offer_that_is_read_too_slowly_ends_the_connection),

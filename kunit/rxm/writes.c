@@ -224,7 +224,6 @@ static void a_buffer_that_cannot_be_written_ends_the_connection(struct kunit *te
 /* Others wait until one has been written.  Each has a receive when all have been offered */
 static void a_sender_writes_so_many_at_a_time(struct kunit *test)
 {
-	const size_t size = sizeof(struct rxm_wire_hdr) + sizeof(struct rxm_wire_rndv);
 	struct rxm_bed *bed = join_writer(test);
 	u8 *buf = vt_buf(test, LONG);
 	int i, nr;
@@ -236,12 +235,17 @@ static void a_sender_writes_so_many_at_a_time(struct kunit *test)
 	for (i = 0; i < AT_A_TIME; i++) {
 		nr = i % RXM_RECVS;
 		next_target(test, bed, nr, LONG);
-		vt_recv(test, &bed->peer, bed->bufs[nr], size, vt_ctx(nr));
+		rxm_recv_again(test, bed, nr);
 	}
 	vt_none(test, bed->peer.rx);
 	rxm_send_word(test, bed, WRITE_DONE, ID);
 	vt_done(test, bed->us.rx, vt_ctx(0));
 	next_target(test, bed, 0, LONG);
+	/* And none of these packets keeps a receive of the endpoint */
+	for (i = 1; i <= AT_A_TIME; i++) {
+		rxm_send_word(test, bed, WRITE_DONE, ID);
+		vt_done(test, bed->us.rx, vt_ctx(i));
+	}
 }
 
 static void what_was_not_asked_for_cannot_be_written(struct kunit *test)
@@ -350,34 +354,83 @@ static struct rxm_wire_hdr *make_target(struct kunit *test, struct rxm_bed *bed,
 	return hdr;
 }
 
-/* Has this end offer a message of LONG bytes, those of vt_fill(1); returns its identity */
-static u64 be_offered(struct kunit *test, struct rxm_bed *bed)
+/* Has this end offer a message of LONG bytes, those of vt_fill(1); its identity, from buffer @nr */
+static u64 be_offered_in(struct kunit *test, struct rxm_bed *bed, int nr)
 {
 	u8 *out = vt_buf(test, LONG);
 
 	vt_fill(out, LONG, 1);
 	vt_send(test, &bed->us, out, LONG, vt_ctx(1));
-	return rxm_next_sized(test, bed, 0, RXM_WIRE_RNDV_REQ,
+	return rxm_next_sized(test, bed, nr, RXM_WIRE_RNDV_REQ,
 			      sizeof(struct rxm_wire_rndv))->ctrl.msg_id;
 }
 
-static void expect_written(struct kunit *test, struct rxm_bed *bed, u64 id, u8 *mem, size_t len)
+static u64 be_offered(struct kunit *test, struct rxm_bed *bed)
 {
-	KUNIT_EXPECT_EQ(test, rxm_next_sized(test, bed, 1, WRITE_DONE, 0)->ctrl.msg_id, id);
+	return be_offered_in(test, bed, 0);
+}
+
+/* The end of the writes comes to the buffer @nr */
+static void expect_written_in(struct kunit *test, struct rxm_bed *bed, int nr, u64 id, u8 *mem,
+			      size_t len)
+{
+	KUNIT_EXPECT_EQ(test, rxm_next_sized(test, bed, nr, WRITE_DONE, 0)->ctrl.msg_id, id);
 	KUNIT_EXPECT_TRUE(test, vt_filled(mem, len, 1));
 	vt_done(test, bed->us.tx, vt_ctx(1));
 }
 
+static void expect_written(struct kunit *test, struct rxm_bed *bed, u64 id, u8 *mem, size_t len)
+{
+	expect_written_in(test, bed, 1, id, mem, len);
+}
+
+/* More often than the endpoint has receives */
 static void an_offer_is_written_if_its_receiver_wants_it(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *mem = vt_buf(test, LONG);
+	int i, nr;
 	u64 id;
 
+	for (i = 0; i <= AT_A_TIME; i++) {
+		nr = 2 * i % RXM_RECVS;
+		id = be_offered_in(test, bed, nr);
+		vt_none(test, bed->us.tx);
+		rxm_send_ranges(test, bed, make_target(test, bed, id, mem, LONG));
+		expect_written_in(test, bed, nr + 1, id, mem, LONG);
+		memset(mem, 0, LONG);
+		rxm_recv_again(test, bed, nr);
+		rxm_recv_again(test, bed, nr + 1);
+	}
+}
+
+/* Nothing else is under way whose completion could have it posted */
+static void an_offer_whose_write_finds_no_room_below_is_written_later(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	u8 *mem = vt_buf(test, LONG);
+	u64 id;
+
+	rxm_join(test, bed);
 	id = be_offered(test, bed);
-	vt_none(test, bed->us.tx);
+	rxm_fault(test, "write again times=1");
 	rxm_send_ranges(test, bed, make_target(test, bed, id, mem, LONG));
 	expect_written(test, bed, id, mem, LONG);
+	rxm_expect_faults(test, 1);
+}
+
+static void an_offer_whose_write_is_refused_below_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	u8 *mem = vt_buf(test, LONG);
+	u64 id;
+
+	rxm_join(test, bed);
+	id = be_offered(test, bed);
+	rxm_fault(test, "write error 95 times=1");
+	rxm_send_ranges(test, bed, make_target(test, bed, id, mem, LONG));
+	rxm_expect_closed(test, bed);
+	vt_failed_with(test, bed->us.tx, vt_ctx(1), EOPNOTSUPP);
 }
 
 static void an_offer_is_written_as_far_as_it_fits(struct kunit *test)
@@ -545,6 +598,8 @@ static struct kunit_case writes_cases[] = {
 	KUNIT_CASE(a_message_ends_with_its_sender),
 	KUNIT_CASE(a_message_ends_with_the_endpoint),
 	KUNIT_CASE(an_offer_is_written_if_its_receiver_wants_it),
+	KUNIT_CASE(an_offer_whose_write_finds_no_room_below_is_written_later),
+	KUNIT_CASE(an_offer_whose_write_is_refused_below_ends_the_connection),
 	KUNIT_CASE(an_offer_is_written_as_far_as_it_fits),
 	KUNIT_CASE(ranges_behind_the_message_mean_nothing),
 	KUNIT_CASE(a_message_to_be_delivered_is_written),
