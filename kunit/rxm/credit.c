@@ -319,13 +319,12 @@ static void an_endpoint_says_what_may_be_sent(struct kunit *test)
 
 /* Packets that cost a credit though they are no message of the client */
 
-static void a_response_waits_for_a_credit(struct kunit *test)
+/* An atomic operation whose target is no region */
+static void send_atomic(struct kunit *test, struct rxm_bed *bed)
 {
-	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
 	struct rxm_wire_atomic *wire;
 	struct rxm_wire_hdr *hdr;
 
-	join(test, bed);
 	hdr = rxm_packet(test, bed, sizeof(*wire) + sizeof(u64));
 	wire = (struct rxm_wire_atomic *)(hdr + 1);
 	hdr->ctrl.type = RXM_WIRE_ATOMIC;
@@ -336,11 +335,37 @@ static void a_response_waits_for_a_credit(struct kunit *test)
 	hdr->op.atomic.ioc_count = 1;
 	wire->ioc[0].count = 1;
 	rxm_send(test, bed, hdr, sizeof(*hdr) + hdr->op.size);
+}
+
+static void a_response_waits_for_a_credit(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+
+	join(test, bed);
+	send_atomic(test, bed);
 	expect_no_packet(test, bed);
 	send_grant(test, bed, 1);
 	expect_no_packet(test, bed);
 	send_grant(test, bed, 1);
 	KUNIT_EXPECT_EQ(test, rxm_next_packet(test, bed, 1, RXM_WIRE_ATOMIC_RESP)->ctrl.msg_id, 3);
+}
+
+/* The peer has granted more packets than the endpoint has buffers */
+static void a_response_uses_a_credit(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+	u64 credits;
+
+	bed->rx_size = OWN;
+	be_dialled(test, bed, false);
+	rxm_next_packet(test, bed, 0, RXM_WIRE_CREDIT);
+	send_grant(test, bed, OWN - 1);
+	rxm_next_packet(test, bed, 1, RXM_WIRE_EAGER);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	credits = vt_stat(test, &bed->us.ep->fid, "credits");
+	send_atomic(test, bed);
+	rxm_next_packet(test, bed, 2, RXM_WIRE_ATOMIC_RESP);
+	KUNIT_EXPECT_EQ(test, vt_stat(test, &bed->us.ep->fid, "credits"), credits - 1);
 }
 
 static void an_idle_end_waits_for_a_credit_to_leave(struct kunit *test)
@@ -356,7 +381,8 @@ static void an_idle_end_waits_for_a_credit_to_leave(struct kunit *test)
 	msleep(3 * IDLE_S * MSEC_PER_SEC);
 	vt_none(test, bed->peer.rx);
 	send_grant(test, bed, 1);
-	rxm_next_packet(test, bed, 2, RXM_WIRE_LEAVE);
+	/* Two grants have come */
+	KUNIT_EXPECT_EQ(test, rxm_next_packet(test, bed, 2, RXM_WIRE_LEAVE)->ctrl.msg_id, 2);
 }
 
 static void an_idle_connection_is_closed_by_the_peer(struct kunit *test)
@@ -411,6 +437,17 @@ static void a_grant_that_lies_ends_the_connection(struct kunit *test)
 		send_grant(test, bed, bad->grants[i++]);
 		msleep(LATER_MS);
 	} while (bad->grants[i]);
+	rxm_expect_closed(test, bed);
+}
+
+static void a_grant_that_lies_behind_a_message_that_waits_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+
+	join(test, bed);
+	send_waiting(test, bed);
+	expect_no_packet(test, bed);
+	send_grant(test, bed, RXM_RECVS + 1);
 	rxm_expect_closed(test, bed);
 }
 
@@ -531,9 +568,11 @@ static struct kunit_case credit_cases[] = {
 	KUNIT_CASE(credits_end_with_their_connection),
 	KUNIT_CASE(an_endpoint_says_what_may_be_sent),
 	KUNIT_CASE(a_response_waits_for_a_credit),
+	KUNIT_CASE(a_response_uses_a_credit),
 	KUNIT_CASE(an_idle_end_waits_for_a_credit_to_leave),
 	KUNIT_CASE(an_idle_connection_is_closed_by_the_peer),
 	KUNIT_CASE_PARAM(a_grant_that_lies_ends_the_connection, bad_grants_gen_params),
+	KUNIT_CASE(a_grant_that_lies_behind_a_message_that_waits_ends_the_connection),
 	KUNIT_CASE(a_packet_without_a_credit_ends_the_connection),
 	KUNIT_CASE(a_grant_where_none_are_counted_ends_the_connection),
 	KUNIT_CASE(a_write_without_receives_has_no_remote_data),

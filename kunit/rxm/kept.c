@@ -12,6 +12,8 @@
 
 #define LEN	64
 #define LONG	(2 * RXM_LIMIT + 100)
+#define OFFERED	(8 * RXM_LIMIT + 1)
+#define OWN	16	/* receives of the endpoint for a peer */
 #define KEPT	64	/* messages of a connection that are kept without a receive */
 #define LARGE	SZ_128K	/* the longest message that is kept; a connection has eight of them */
 #define FILL	64	/* of them are all that an address may have: half of an endpoint's bytes */
@@ -339,6 +341,56 @@ static void all_that_waits_comes_when_one_message_is_taken(struct kunit *test)
 		vt_done(test, bed->us.rx, vt_ctx(3));
 }
 
+/* As above, and answers to offers of both ends; then the connection ends */
+static void all_that_waits_comes_before_the_end(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct fid_mr *mr = open_target(test, bed);
+	u8 *buf = vt_buf(test, LONG), *out = vt_buf(test, OFFERED);
+	u64 id;
+	int i;
+
+	rxm_param(test, "use_rndv_write", 1, 0);
+	rxm_join(test, bed);
+	vt_send(test, &bed->us, out, OFFERED, vt_ctx(5));
+	id = rxm_next_packet(test, bed, 0, RXM_WIRE_RNDV_REQ)->ctrl.msg_id;
+	vt_recv(test, &bed->us, buf, LONG, vt_ctx(4));
+	rxm_send_ranges(test, bed, rxm_offer_new(test, bed, out, LONG));
+	rxm_next_packet(test, bed, 1, RXM_WIRE_RNDV_WRITE_DATA);
+	send_kept(test, bed);
+	send_tagged(test, bed, 2);
+	rxm_send_word(test, bed, RXM_WIRE_RNDV_READ_DONE, id);
+	rxm_send_word(test, bed, RXM_WIRE_RNDV_WRITE_DONE, 33);
+	write_data(test, bed, mr, FEW);
+	for (i = 0; i < MORE; i++) {
+		post_tagged(test, bed, buf, 3);
+		send_tagged(test, bed, 3);
+	}
+	vt_none(test, bed->us.rx);
+	vt_end_close(test, &bed->peer);
+	expect_data(test, bed, FEW);
+	for (i = 0; i < MORE; i++)
+		vt_done(test, bed->us.rx, vt_ctx(3));
+	vt_done(test, bed->us.tx, vt_ctx(5));
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(4)).len, LONG);
+	receive_tagged(test, bed, buf, 2);
+}
+
+/* It is received by its buffer more often than there are buffers */
+static void a_message_in_its_buffer_keeps_no_receive(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_join(test);
+	u8 *buf = vt_buf(test, LEN);
+	int i;
+
+	send_kept(test, bed);
+	for (i = 0; i <= OWN; i++) {
+		send_tagged(test, bed, 2);
+		vt_none(test, bed->us.rx);
+		receive_tagged(test, bed, buf, 2);
+	}
+}
+
 /* It has a completion to be read for each message, and there are so many */
 static void a_buffer_goes_on_when_completions_are_read(struct kunit *test)
 {
@@ -487,6 +539,8 @@ static struct kunit_case kept_cases[] = {
 	KUNIT_CASE(a_write_that_waits_takes_no_time),
 	KUNIT_CASE(all_that_waits_comes_when_one_message_is_taken),
 	KUNIT_CASE(room_is_taken_at_once),
+	KUNIT_CASE(all_that_waits_comes_before_the_end),
+	KUNIT_CASE(a_message_in_its_buffer_keeps_no_receive),
 	KUNIT_CASE(a_buffer_goes_on_when_completions_are_read),
 	{}
 };
