@@ -330,12 +330,10 @@ static void an_rdma_device_goes_under_load(struct kunit *test)
 	go_on(test, again, WARM);
 }
 
-/* Nothing would report the end of the device to it, or to a reader of its queues */
-static void a_device_that_has_gone_has_no_new_endpoints(struct kunit *test)
+/* Opens the domain of rxe0, which the case may remove */
+static struct fi_info *open_rxe(struct kunit *test)
 {
 	struct fi_info *hints = vt_allocinfo(test, "verbs;ofi_rxm"), *info;
-	struct fid_ep *ep;
-	int ret;
 
 	hints->ep_attr->type = FI_EP_RDM;
 	hints->addr_format = FI_SOCKADDR_IN;
@@ -345,6 +343,31 @@ static void a_device_that_has_gone_has_no_new_endpoints(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), 0);
 	vt_free_later(test, info);
 	vt_open_info(test, info);
+	return info;
+}
+
+/* Which the load above does not show, as one queue has the completions of both directions */
+static void queues_of_both_directions_end_with_the_device(struct kunit *test)
+{
+	struct vt_end end = {};
+	struct vt_comp comp;
+
+	open_rxe(test);
+	end.tx = vt_cq(test, &load_kind, 1024);
+	end.rx = vt_cq(test, &load_kind, 1024);
+	vt_client(test, &end, &load_kind);
+	KUNIT_ASSERT_EQ(test, vt_shell("rdma link delete rxe0"), 0);
+	KUNIT_EXPECT_EQ(test, vt_wait(end.tx, &comp), -ENODEV);
+	KUNIT_EXPECT_EQ(test, vt_wait(end.rx, &comp), -ENODEV);
+}
+
+/* Nothing would report the end of the device to it, or to a reader of its queues */
+static void a_device_that_has_gone_has_no_new_endpoints(struct kunit *test)
+{
+	struct fi_info *info = open_rxe(test);
+	struct fid_ep *ep;
+	int ret;
+
 	KUNIT_ASSERT_EQ(test, vt_shell("rdma link delete rxe0"), 0);
 	ret = fi_endpoint(vt_of(test)->domain, info, &ep, NULL);
 	KUNIT_EXPECT_LT(test, ret, 0);
@@ -482,6 +505,7 @@ static void a_provider_is_withdrawn_under_load(struct kunit *test)
 static struct kunit_case load_cases[] = {
 	KUNIT_CASE(a_namespace_goes_under_load),
 	KUNIT_CASE(an_rdma_device_goes_under_load),
+	KUNIT_CASE(queues_of_both_directions_end_with_the_device),
 	KUNIT_CASE(a_device_that_has_gone_has_no_new_endpoints),
 	KUNIT_CASE_PARAM(modules_under_load_stay, in_use_gen_params),
 	KUNIT_CASE_PARAM(a_provider_is_withdrawn_under_load, withdrawn_gen_params),
