@@ -7,7 +7,10 @@
 #include <linux/in.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include "../lib/log.h"
 #include "kfi.h"
+
+#define COMMAND	128	/* bytes of a command */
 
 /* Enough of hints for kfi_getinfo() */
 static struct kfi_info *hints_new(struct kunit *test)
@@ -34,6 +37,7 @@ static void a_result_has_a_32_bit_address(struct kunit *test)
 {
 	struct kfi_info *hints = hints_new(test), *info;
 	const struct kcxi_addr *addr;
+	int ctxs;
 
 	KUNIT_ASSERT_EQ(test, bed_provider("loop"), 0);
 	KUNIT_ASSERT_EQ(test, kfi_getinfo(0, "lo", "7", KFI_SOURCE, hints, &info), 0);
@@ -45,6 +49,15 @@ static void a_result_has_a_32_bit_address(struct kunit *test)
 	KUNIT_EXPECT_GE(test, info->ep_attr->rx_ctx_cnt, 64);
 	KUNIT_EXPECT_NULL(test, info->next);
 	kfi_freeinfo(info);
+	/* One context is not enough to ask for more by their index */
+	for (ctxs = 1; ctxs <= 2; ctxs++) {
+		hints->ep_attr->tx_ctx_cnt = ctxs;
+		hints->ep_attr->rx_ctx_cnt = ctxs;
+		KUNIT_ASSERT_EQ(test, kfi_getinfo(0, "lo", "7", KFI_SOURCE, hints, &info), 0);
+		KUNIT_EXPECT_EQ(test, info->ep_attr->tx_ctx_cnt == ctxs, ctxs > 1);
+		KUNIT_EXPECT_EQ(test, info->ep_attr->rx_ctx_cnt == ctxs, ctxs > 1);
+		kfi_freeinfo(info);
+	}
 	kfi_freeinfo(hints);
 }
 
@@ -77,9 +90,12 @@ static void getinfo_refuses_what_makes_no_sense(struct kunit *test)
 static void a_provider_without_tagged_rma_is_refused(struct kunit *test)
 {
 	struct kfi_info *hints = hints_new(test);
+	struct kmsg_dump_iter log;
 
 	KUNIT_ASSERT_EQ(test, bed_provider("loop;ofi_rxm"), 0);
+	vt_log_clear(&log);
 	KUNIT_EXPECT_EQ(test, find("lo", "0", hints), -ENODATA);
+	KUNIT_EXPECT_EQ(test, vt_log_count(&log, "no endpoint at 127.0.0.1 port 20000: "), 1);
 	hints->caps = KFI_MSG;
 	KUNIT_EXPECT_EQ(test, find("lo", "0", hints), -ENODATA);
 	KUNIT_ASSERT_EQ(test, bed_provider("loop"), 0);
@@ -92,15 +108,22 @@ static void wrong_parameters_are_refused(struct kunit *test)
 	static const char *const wrong[] = {
 		"echo >/sys/module/kofi_kfi/parameters/provider",
 		"echo 'a b' >/sys/module/kofi_kfi/parameters/provider",
-		"printf '%065d' 0 >/sys/module/kofi_kfi/parameters/provider",
+		"echo $(printf '%065d' 0) >/sys/module/kofi_kfi/parameters/provider",
 		"echo 0 >/sys/module/kofi_kfi/parameters/port_base",
 		"echo 65536 >/sys/module/kofi_kfi/parameters/port_base",
 		"echo ten >/sys/module/kofi_kfi/parameters/port_base",
 	};
+	char *command = vt_buf(test, COMMAND);
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(wrong); i++)
-		KUNIT_EXPECT_NE_MSG(test, vt_shell(wrong[i]), 0, "%s", wrong[i]);
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		snprintf(command, COMMAND, "busybox sh -c \"%s\" 2>&1 | grep -q 'Invalid argument'",
+			 wrong[i]);
+		KUNIT_EXPECT_EQ_MSG(test, vt_shell(command), 0, "%s", wrong[i]);
+	}
+	KUNIT_ASSERT_EQ(test, bed_provider("loop"), 0);
+	KUNIT_EXPECT_EQ(test, vt_shell("grep -qx loop /sys/module/kofi_kfi/parameters/provider"),
+			0);
 	KUNIT_EXPECT_EQ(test, vt_shell("echo 30000 >/sys/module/kofi_kfi/parameters/port_base"),
 			0);
 	KUNIT_EXPECT_EQ(test, vt_shell("echo 20000 >/sys/module/kofi_kfi/parameters/port_base"),
@@ -141,6 +164,8 @@ static void hints_say_more_than_is_needed(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, bed_provider("loop"), 0);
 	hints->fabric_attr->prov_name = kstrdup("cxi", GFP_KERNEL);
+	hints->fabric_attr->prov_version = 1;
+	hints->tx_attr->rma_iov_limit = 256;
 	hints->domain_attr->auth_key = kmemdup(&key, sizeof(key), GFP_KERNEL);
 	hints->domain_attr->auth_key_size = sizeof(key);
 	hints->src_addr = kmemdup(&name, sizeof(name), GFP_KERNEL);
@@ -184,6 +209,10 @@ static void only_a_result_opens_a_domain(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, copy);
 	copy->src_addrlen = 4;
 	KUNIT_ASSERT_EQ(test, kfi_fabric(info->fabric_attr, &fabric, NULL), 0);
+	KUNIT_EXPECT_EQ(test, kfi_domain(fabric, copy, &domain, NULL), -EINVAL);
+	/* A net that has no port */
+	copy->src_addrlen = info->src_addrlen;
+	((struct kcxi_addr *)copy->src_addr)->pid = U16_MAX;
 	KUNIT_EXPECT_EQ(test, kfi_domain(fabric, copy, &domain, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, kfi_domain(fabric, info, &domain, NULL), 0);
 	KUNIT_EXPECT_EQ(test, kfi_scalable_ep(domain, copy, &sep, NULL), -EINVAL);
