@@ -45,13 +45,10 @@ static void ends_close(struct kunit *test, struct ends *ends)
 	node_close(test, &ends->a);
 }
 
-/* false: the provider lacks tagged RMA */
-static bool ends_open_by(struct kunit *test, struct ends *ends, const char *provider)
+static void ends_open_by(struct kunit *test, struct ends *ends, const char *provider)
 {
 	KUNIT_ASSERT_EQ(test, bed_provider(provider), 0);
 	ends->a = bulk_node_open(BED_NODE, 1, CONTEXTS);
-	if (PTR_ERR_OR_ZERO(ends->a) == -ENODATA)
-		return false;
 	KUNIT_ASSERT_EQ(test, PTR_ERR_OR_ZERO(ends->a), 0);
 	ends->b = bulk_node_open(BED_NODE, 2, CONTEXTS);
 	if (!IS_ERR(ends->b))
@@ -59,12 +56,11 @@ static bool ends_open_by(struct kunit *test, struct ends *ends, const char *prov
 	if (!ends->peer)
 		ends_close(test, ends);
 	KUNIT_ASSERT_NOT_NULL(test, ends->peer);
-	return true;
 }
 
-static bool ends_open(struct kunit *test, struct ends *ends)
+static void ends_open(struct kunit *test, struct ends *ends)
 {
-	return ends_open_by(test, ends, bed_provider_of(test));
+	ends_open_by(test, ends, bed_provider_of(test));
 }
 
 static int transfer(struct ends *ends, const struct bulk_work *work)
@@ -79,8 +75,7 @@ static void bytes_of_any_length_get_there(struct kunit *test)
 	struct ends ends = {};
 	int i, ctx;
 
-	if (!ends_open(test, &ends))
-		return;
+	ends_open(test, &ends);
 	for (i = 0; i < ARRAY_SIZE(lens); i++) {
 		for (ctx = 0; ctx < CONTEXTS; ctx++) {
 			work = (struct bulk_work) { BULK_PUT, ctx, 123, lens[i], i };
@@ -100,8 +95,7 @@ static void a_refusal_gets_there(struct kunit *test)
 	struct bulk_work work = { .kind = BULK_PUT, .len = 100, .fail = ENOSPC };
 	struct ends ends = {};
 
-	if (!ends_open(test, &ends))
-		return;
+	ends_open(test, &ends);
 	KUNIT_EXPECT_EQ(test, transfer(&ends, &work), -ENOSPC);
 	work.kind = BULK_GET;
 	KUNIT_EXPECT_EQ(test, transfer(&ends, &work), -ENOSPC);
@@ -179,8 +173,7 @@ static void many_transfers_are_under_way(struct kunit *test)
 	struct mover movers[THREADS];
 	struct ends ends = {};
 
-	if (!ends_open(test, &ends))
-		return;
+	ends_open(test, &ends);
 	movers_start(test, &ends, movers);
 	KUNIT_EXPECT_EQ(test, movers_end(movers), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&bulk_node_stats(ends.a)->done), THREADS * TRANSFERS);
@@ -194,8 +187,7 @@ static void the_peer_goes_away_under_transfers(struct kunit *test)
 	struct mover movers[THREADS];
 	struct ends ends = {};
 
-	if (!ends_open(test, &ends))
-		return;
+	ends_open(test, &ends);
 	stats = bulk_node_stats(ends.a);
 	movers_start(test, &ends, movers);
 	while (!atomic_read(&stats->done))
@@ -226,14 +218,14 @@ static void wait_served(struct kunit *test, const struct bulk_stats *stats, int 
 }
 
 /* As ends_open(), over the hook that RULES are for */
-static bool ends_open_faulty(struct kunit *test, struct ends *ends)
+static void ends_open_faulty(struct kunit *test, struct ends *ends)
 {
 	char provider[32];
 
 	snprintf(provider, sizeof(provider), "%s;ofi_hook_fault", bed_provider_of(test));
 	KUNIT_ASSERT_EQ(test, vt_shell("modprobe kofi_hook_fault"), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, no_rules, NULL), 0);
-	return ends_open_by(test, ends, provider);
+	ends_open_by(test, ends, provider);
 }
 
 /* None of the buffers can be posted again at once, so the messages behind wait */
@@ -243,8 +235,7 @@ static void a_buffer_is_posted_when_there_is_room_again(struct kunit *test)
 	struct ends ends = {};
 	int i, failed = 0;
 
-	if (!ends_open_faulty(test, &ends))
-		return;
+	ends_open_faulty(test, &ends);
 	KUNIT_EXPECT_EQ(test, vt_shell("echo recv again times=8 >" RULES), 0);
 	for (i = 0; i < MESSAGES; i++)
 		failed += !!transfer(&ends, &work);
@@ -260,8 +251,7 @@ static void an_operation_is_posted_when_there_is_room_again(struct kunit *test)
 	struct bulk_work work = { .kind = BULK_PUT, .len = SZ_4K };
 	struct ends ends = {};
 
-	if (!ends_open_faulty(test, &ends))
-		return;
+	ends_open_faulty(test, &ends);
 	KUNIT_EXPECT_EQ(test, vt_shell("echo tx again every=2 times=4 >" RULES), 0);
 	KUNIT_EXPECT_EQ(test, transfer(&ends, &work), 0);
 	work.kind = BULK_GET;

@@ -4,8 +4,7 @@
  * out of their completion queues.
  *
  * A case runs with each provider of bed_gen().  bed_open() opens both nets by clients/bulk, as
- * kfilnd does, and returns false, after it has seen that kfi_getinfo() refuses it, for a provider
- * without FI_TAGGED_RMA.
+ * kfilnd does.
  */
 #ifndef _KUNIT_KFI_H
 #define _KUNIT_KFI_H
