@@ -164,7 +164,7 @@ static void fakehca_conn_work(struct work_struct *work)
 		return;
 	if (conn->state == FAKEHCA_REFUSED) {
 		event.event = IW_CM_EVENT_CONNECT_REPLY;
-		event.status = conn->status;
+		event.status = fakehca_should_fail(conn->hca, FAKEHCA_REPLY) ? : conn->status;
 		event.private_data = conn->data;
 		event.private_data_len = conn->data_len;
 	}

@@ -63,6 +63,7 @@ enum fakehca_atomics {
  * @FAKEHCA_LISTEN: the connection manager's listen
  * @FAKEHCA_CONNECT: the connection manager's connect
  * @FAKEHCA_ACCEPT: the connection manager's accept
+ * @FAKEHCA_REPLY: what the connection manager reports to the end whose request was refused
  * @FAKEHCA_SEND_WC: a send completes with the given enum ib_wc_status
  * @FAKEHCA_RECV_WC: a receive completes with the given enum ib_wc_status
  * @FAKEHCA_POINTS: how many there are
@@ -86,6 +87,7 @@ enum fakehca_point {
 	FAKEHCA_LISTEN,
 	FAKEHCA_CONNECT,
 	FAKEHCA_ACCEPT,
+	FAKEHCA_REPLY,
 	FAKEHCA_SEND_WC,
 	FAKEHCA_RECV_WC,
 	FAKEHCA_POINTS,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Verbs that fail, one at a time, in each call of the client that uses them: the
- * error comes out, nothing is left behind, and the next try succeeds.
+ * error comes out, nothing is left behind, and the next try succeeds.  What belongs to another
+ * device is refused.
  */
 #include <rdma/ib_verbs.h>
 #include "hca.h"
@@ -222,6 +223,39 @@ static void connect_ends_in_an_error_event(struct kunit *test)
 	vt_ping(test, &pair.a, &pair.b);
 }
 
+struct fail_reply {
+	const char	*name;
+	bool		roce;
+	int		err;
+};
+
+static const struct fail_reply fail_replies[] = {
+	{ "RoCE", true, ETIMEDOUT },
+	{ "iWARP", false, ECONNRESET },
+};
+
+KUNIT_ARRAY_PARAM_DESC(fail_reply, fail_replies, name);
+
+/* As of a peer that breaks the rules of the connection manager */
+static void a_reply_of_another_error_has_it_in_prov_errno(struct kunit *test)
+{
+	const struct fail_reply *param = test->param_value;
+	const struct fakehca_attr attr = { .roce = param->roce };
+	struct fi_eq_err_entry error;
+	struct vt_end end = {};
+	struct fi_info *info;
+
+	ht_serve(test, &attr);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_REPLY, 1, -EPROTO);
+	info = vt_dial(test, &end);
+	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL, 0), 0);
+
+	error = ht_error(test, end.eq);
+	KUNIT_EXPECT_EQ(test, error.err, param->err);
+	KUNIT_EXPECT_EQ(test, error.prov_errno, EPROTO);
+	vt_no_event(test, end.eq);
+}
+
 static void a_failed_connect_flushes_receives(struct kunit *test)
 {
 	struct ht *ht = ht_of(test);
@@ -358,6 +392,49 @@ static void a_message_too_long_for_the_receive_is_truncated(struct kunit *test)
 	vt_event(test, pair.b.eq, FI_SHUTDOWN, NULL);
 }
 
+/* An address of any device but the case's */
+static struct fi_info *fail_other(struct kunit *test)
+{
+	struct fi_info *hints = vt_allocinfo(test, "verbs"), *info;
+
+	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), 0);
+	vt_free_later(test, info);
+	while (info && (info->addr_format != FI_SOCKADDR_IN ||
+			!strcmp(info->domain_attr->name, fakehca_name(ht_of(test)->hca))))
+		info = info->next;
+	KUNIT_ASSERT_NOT_NULL(test, info);
+	return info;
+}
+
+static void an_address_of_another_device_is_refused(struct kunit *test)
+{
+	struct fi_info *info;
+	struct fid_ep *ep;
+
+	ht_open(test, NULL);
+	info = vt_dup(test, vt_of(test)->info);
+	memcpy(info->src_addr, fail_other(test)->src_addr, info->src_addrlen);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL), -EINVAL);
+}
+
+/* The request waits for an endpoint of its device */
+static void a_request_on_another_device_is_refused(struct kunit *test)
+{
+	struct fid_domain *domain;
+	struct vt_pair pair = {};
+	struct fi_info *info;
+	struct fid_ep *ep;
+
+	ht_serve(test, NULL);
+	KUNIT_ASSERT_EQ(test, fi_domain(vt_of(test)->fabric, fail_other(test), &domain, NULL), 0);
+	vt_adopt(test, &domain->fid);
+	info = vt_dial(test, &pair.a);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(domain, info, &ep, NULL), -FI_EDOMAIN);
+	ht_end_open(test, &pair.b, info);
+	ht_end_enable(test, &pair.b);
+	vt_accept(test, &pair.b, NULL, 0);
+}
+
 static struct kunit_case fail_cases[] = {
 	KUNIT_CASE_PARAM(domain_fails_with_the_verb, domain_point_gen_params),
 	KUNIT_CASE_PARAM(cq_open_fails_with_the_verb, cq_point_gen_params),
@@ -367,12 +444,15 @@ static struct kunit_case fail_cases[] = {
 	KUNIT_CASE(close_after_a_failed_enable),
 	KUNIT_CASE_PARAM(listen_fails_with_the_device, listen_point_gen_params),
 	KUNIT_CASE_PARAM(connect_ends_in_an_error_event, connect_point_gen_params),
+	KUNIT_CASE_PARAM(a_reply_of_another_error_has_it_in_prov_errno, fail_reply_gen_params),
 	KUNIT_CASE(a_failed_connect_flushes_receives),
 	KUNIT_CASE_PARAM(accept_fails_and_the_peer_is_told, accept_point_gen_params),
 	KUNIT_CASE(a_device_that_is_busy_says_try_again),
 	KUNIT_CASE(failed_posts_lose_no_slot),
 	KUNIT_CASE_PARAM(a_failed_send_ends_the_connection, send_status_gen_params),
 	KUNIT_CASE(a_message_too_long_for_the_receive_is_truncated),
+	KUNIT_CASE(an_address_of_another_device_is_refused),
+	KUNIT_CASE(a_request_on_another_device_is_refused),
 	{}
 };
 
