@@ -57,6 +57,7 @@ enum fakehca_atomics {
  * @FAKEHCA_MODIFY_SRQ: ib_modify_srq()
  * @FAKEHCA_POST_SRQ_RECV: a work request; bad_wr points to it
  * @FAKEHCA_ALLOC_MR: ib_alloc_mr()
+ * @FAKEHCA_DEREG_MR: ib_dereg_mr(), also of the second half of ib_alloc_pd()
  * @FAKEHCA_MAP_MR_SG: ib_map_mr_sg()
  * @FAKEHCA_REG_USER_MR: registration for user space, which always fails
  * @FAKEHCA_QUERY_PORT: ib_query_port()
@@ -81,6 +82,7 @@ enum fakehca_point {
 	FAKEHCA_MODIFY_SRQ,
 	FAKEHCA_POST_SRQ_RECV,
 	FAKEHCA_ALLOC_MR,
+	FAKEHCA_DEREG_MR,
 	FAKEHCA_MAP_MR_SG,
 	FAKEHCA_REG_USER_MR,
 	FAKEHCA_QUERY_PORT,

@@ -114,7 +114,10 @@ int fakehca_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct fakehca_mr *mr = to_fakehca_mr(ibmr);
 	struct fakehca *hca = mr->hca;
+	int ret = fakehca_should_fail(hca, FAKEHCA_DEREG_MR);
 
+	if (ret)
+		return ret;
 	xa_erase_irq(&hca->mrs, mr->key >> FAKEHCA_KEY_SHIFT);
 	flush_work(&hca->engine);
 	if (!mr->whole)

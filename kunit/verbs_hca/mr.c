@@ -261,6 +261,28 @@ static void keys_are_fresh_although_the_device_repeats(struct kunit *test)
 	}
 }
 
+/* Open, mapped and with a key, until the device lets go of it */
+static void a_region_that_the_device_keeps_stays_open(struct kunit *test)
+{
+	u8 *buf = ht_buf(test, 64);
+	struct vt_pair pair = {};
+	unsigned int mapped;
+	struct fid_mr *mr;
+
+	hm_serve(test, NULL);
+	ht_join(test, &pair);
+	KUNIT_ASSERT_EQ(test, hm_reg_any(test, &mr), 0);
+	mapped = ht_stats(test).mapped;
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_DEREG_MR, 1, -EBUSY);
+	KUNIT_EXPECT_EQ(test, fi_close(&mr->fid), -EBUSY);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, mapped);
+	KUNIT_ASSERT_EQ(test, fi_write(pair.a.ep, buf, 8, NULL, 0, fi_mr_addr(mr), fi_mr_key(mr),
+				       vt_ctx(1)), 0);
+	vt_done(test, pair.a.tx, vt_ctx(1));
+	vt_close(test, &mr->fid);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, mapped - 1);
+}
+
 static void a_device_that_goes_registers_no_more(struct kunit *test)
 {
 	struct fi_eq_err_entry error;
@@ -286,6 +308,7 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(pages_are_counted_from_the_first_to_the_last),
 	KUNIT_CASE(a_registered_region_takes_what_is_read),
 	KUNIT_CASE(keys_are_fresh_although_the_device_repeats),
+	KUNIT_CASE(a_region_that_the_device_keeps_stays_open),
 	KUNIT_CASE(a_device_that_goes_registers_no_more),
 	{}
 };
