@@ -126,6 +126,8 @@ static void a_removal_waits_for_no_callback_of_a_drain(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ep_drain_refresh(test, mr), 0);
 	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, 0), -ETIMEDOUT);
 	ep_drain_await(test, op);
+	/* Nor does the drain of another endpoint */
+	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.b.ep, HT_PATIENCE_MS), 0);
 
 	fakehca_remove_begin(hca);
 	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(hca, HT_PATIENCE_MS));

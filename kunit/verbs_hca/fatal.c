@@ -3,6 +3,7 @@
  * Devices that break with operations posted: the client is told once, every
  * operation completes exactly once, and close works and ends.
  */
+#include <linux/completion.h>
 #include <rdma/fi_reason.h>
 #include <rdma/ib_verbs.h>
 #include "hca.h"
@@ -111,6 +112,50 @@ static void qp_fatal_while_connecting_is_an_error(struct kunit *test)
 	/* At once, although the peer might still accept */
 	KUNIT_EXPECT_EQ(test, ht_error(test, end.eq).err, ECONNABORTED);
 	vt_no_event(test, end.eq);
+}
+
+/**
+ * struct fatal_hold - Holds a connection request in the device
+ * @entered: it is there
+ * @go: it may go on
+ */
+struct fatal_hold {
+	struct completion	entered;
+	struct completion	go;
+};
+
+static void fatal_hold(void *context, const struct sockaddr_storage *to)
+{
+	struct fatal_hold *hold = context;
+
+	complete(&hold->entered);
+	wait_for_completion(&hold->go);
+}
+
+/* The work of one endpoint waits for its handler lock, which its connection request holds */
+static void qp_fatal_of_one_endpoint_holds_up_no_other(struct kunit *test)
+{
+	struct fatal_hold *hold = ht_buf(test, sizeof(*hold));
+	struct fakehca *hca;
+	struct vt_end end = {}, held = {};
+	struct fi_eq_entry entry;
+	u32 event;
+
+	fatal_connect(test, &end);
+	hca = ht_of(test)->hca;
+	ht_client(test, &held);
+	init_completion(&hold->entered);
+	init_completion(&hold->go);
+	fakehca_on_connect(hca, fatal_hold, hold);
+	vt_connect(test, &held, NULL, 0);
+	wait_for_completion(&hold->entered);
+	KUNIT_EXPECT_EQ(test, fakehca_qp_fatal(hca, held.qpn), 0);
+	KUNIT_EXPECT_EQ(test, fakehca_qp_fatal(hca, end.qpn), 0);
+	KUNIT_EXPECT_EQ(test, vt_eq_sread(end.eq, &event, &entry, sizeof(entry), 0), -FI_EAVAIL);
+
+	complete(&hold->go);
+	KUNIT_EXPECT_EQ(test, ht_error(test, end.eq).err, ECONNABORTED);
+	ht_error(test, held.eq);
 }
 
 static void qp_fatal_after_a_refusal_is_not_told(struct kunit *test)
@@ -252,6 +297,7 @@ static struct kunit_case fatal_cases[] = {
 	KUNIT_CASE(qp_fatal_twice_is_told_once),
 	KUNIT_CASE(qp_fatal_before_connect_fails_the_connect),
 	KUNIT_CASE(qp_fatal_while_connecting_is_an_error),
+	KUNIT_CASE(qp_fatal_of_one_endpoint_holds_up_no_other),
 	KUNIT_CASE(qp_fatal_after_a_refusal_is_not_told),
 	KUNIT_CASE(qp_fatal_during_close_is_not_told),
 	KUNIT_CASE(a_refusal_is_the_peers_to_end),
