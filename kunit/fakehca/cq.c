@@ -19,7 +19,8 @@ int fakehca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 	if (ret)
 		return ret;
-	if (!attr->cqe || attr->cqe > hca->attr.max_cqe)
+	if (!attr->cqe || attr->cqe > hca->attr.max_cqe ||
+	    attr->comp_vector >= ibcq->device->num_comp_vectors)
 		return -EINVAL;
 
 	cq->hca = hca;

@@ -47,7 +47,7 @@ static int witness_bind(struct info_witness *witness)
 	return rdma_bind_addr(witness->id, (struct sockaddr *)&addr);
 }
 
-/* By the task of the case, inside fi_getinfo() */
+/* By the task of the case, also inside fi_getinfo() */
 static void change_address(void *context)
 {
 	struct kunit *test = context;
@@ -90,8 +90,26 @@ static void event_during_an_address_resolution_changes_nothing(struct kunit *tes
 	fi_freeinfo(info);
 }
 
+static void a_listener_outlives_a_change_of_its_hardware_address(struct kunit *test)
+{
+	struct vt_pair pair = {};
+
+	ht_serve(test, NULL);
+	change_address(test);
+	ht_join(test, &pair);
+	vt_ping(test, &pair.a, &pair.b);
+}
+
+static void the_speed_of_the_link_is_that_of_its_lanes(struct kunit *test)
+{
+	ht_open(test, NULL);
+	KUNIT_EXPECT_EQ(test, vt_of(test)->info->nic->link_attr->speed, 100000000000UL);
+}
+
 static struct kunit_case info_cases[] = {
 	KUNIT_CASE_PARAM(event_during_an_address_resolution_changes_nothing, resolution_gen_params),
+	KUNIT_CASE(a_listener_outlives_a_change_of_its_hardware_address),
+	KUNIT_CASE(the_speed_of_the_link_is_that_of_its_lanes),
 	{}
 };
 

@@ -253,6 +253,15 @@ static void iwarp_keeps_work_requests_for_reads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_of(test)->info->rx_attr->size, 12);
 }
 
+static void iwarp_keeps_work_requests_for_all_regions_for_reads(struct kunit *test)
+{
+	const struct fakehca_attr attr = { .max_qp_wr = 50, .max_cqe = 256 };
+
+	ht_open(test, &attr);
+	KUNIT_EXPECT_EQ(test, vt_of(test)->info->tx_attr->size, 50 - 1 - 2 * 16);
+	KUNIT_EXPECT_EQ(test, vt_of(test)->info->rx_attr->size, 50 - 1);
+}
+
 static void iwarp_keeps_room_in_the_cq_for_reads(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .max_qp_wr = 200, .max_cqe = 400 };
@@ -281,6 +290,16 @@ static void cq_size_is_the_devices(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, &cq_attr, &cq, NULL), -EINVAL);
 	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, NULL, &cq, NULL), 0);
 	vt_adopt(test, &cq->fid);
+}
+
+static void markers_may_leave_no_room_in_a_cq(struct kunit *test)
+{
+	const struct fakehca_attr attr = { .max_cqe = 7, .roce = true };
+	struct fid_cq *cq;
+
+	ht_open(test, &attr);
+	KUNIT_EXPECT_EQ(test, vt_of(test)->info->domain_attr->max_cq_size, 0);
+	KUNIT_EXPECT_EQ(test, fi_cq_open(vt_of(test)->domain, NULL, &cq, NULL), -EINVAL);
 }
 
 /* Two queues of the announced size would not fit into any queue */
@@ -554,8 +573,10 @@ static struct kunit_case limits_cases[] = {
 	KUNIT_CASE(close_of_full_queues_still_drains),
 	KUNIT_CASE(drains_wait_for_room_for_their_markers),
 	KUNIT_CASE(iwarp_keeps_work_requests_for_reads),
+	KUNIT_CASE(iwarp_keeps_work_requests_for_all_regions_for_reads),
 	KUNIT_CASE(iwarp_keeps_room_in_the_cq_for_reads),
 	KUNIT_CASE(cq_size_is_the_devices),
+	KUNIT_CASE(markers_may_leave_no_room_in_a_cq),
 	KUNIT_CASE(small_cqs_bound_the_queues),
 	KUNIT_CASE(a_cq_without_room_refuses_the_endpoint),
 	KUNIT_CASE(a_full_cq_does_not_overrun),
