@@ -47,6 +47,50 @@ static void accepting_end_of_a_link_local_connection_has_its_scope(struct kunit 
 	vt_end_open(test, &back, again, &vt_default_kind);
 }
 
+/* At all addresses, whose devices it does not know */
+static void a_listener_without_a_device_has_requests_of_each(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	struct vt_end client = {}, server = {};
+	struct fi_info *info, *got;
+	struct sockaddr_in any;
+	size_t len = sizeof(any);
+
+	vt_open(test, AF_INET, NULL);
+	vt->eq = vt_eq(test, 0);
+	info = vt_dup(test, vt->info);
+	kfree(info->domain_attr->name);
+	info->domain_attr->name = NULL;
+	kfree(info->src_addr);
+	info->src_addr = NULL;
+	info->src_addrlen = 0;
+	info->tx_attr->size = 7;
+	info->rx_attr->size = 9;
+	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt->fabric, info, &vt->pep, NULL), 0);
+	vt_adopt(test, &vt->pep->fid);
+	KUNIT_ASSERT_EQ(test, fi_pep_bind(vt->pep, &vt->eq->fid, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_listen(vt->pep), 0);
+	KUNIT_ASSERT_EQ(test, fi_getname(&vt->pep->fid, &any, &len), 0);
+	memcpy(&vt->name, vt->info->src_addr, sizeof(any));
+	((struct sockaddr_in *)&vt->name)->sin_port = any.sin_port;
+
+	got = vt_dial(test, &client);
+	KUNIT_EXPECT_STREQ(test, got->domain_attr->name, vt->info->domain_attr->name);
+	KUNIT_EXPECT_EQ(test, got->tx_attr->size, 7);
+	KUNIT_EXPECT_EQ(test, got->rx_attr->size, 9);
+	KUNIT_EXPECT_EQ(test, got->caps, info->caps);
+	KUNIT_EXPECT_MEMEQ(test, got->src_addr, &vt->name, sizeof(any));
+	len = sizeof(any);
+	KUNIT_ASSERT_EQ(test, fi_getname(&client.ep->fid, &any, &len), 0);
+	KUNIT_EXPECT_EQ(test, got->dest_addrlen, len);
+	KUNIT_EXPECT_EQ(test, ((struct sockaddr_in *)got->dest_addr)->sin_addr.s_addr,
+			any.sin_addr.s_addr);
+	vt_end_open(test, &server, got, &vt_default_kind);
+	vt_accept(test, &server, NULL, 0);
+	vt_event(test, client.eq, FI_CONNECTED, NULL);
+	vt_ping(test, &client, &server);
+}
+
 static void data_that_does_not_fit_the_event_is_cut(struct kunit *test)
 {
 	struct vt_end client = {};
@@ -202,6 +246,7 @@ static void an_accept_followed_by_a_close_is_no_refusal(struct kunit *test)
 
 static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(accepting_end_of_a_link_local_connection_has_its_scope),
+	KUNIT_CASE(a_listener_without_a_device_has_requests_of_each),
 	KUNIT_CASE(data_that_does_not_fit_the_event_is_cut),
 	KUNIT_CASE(the_limit_of_data_can_be_asked_for),
 	KUNIT_CASE(two_requests_at_once_are_served_in_any_order),
