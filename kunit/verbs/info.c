@@ -167,6 +167,10 @@ static void attributes_are_those_of_the_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, domain->ep_cnt, (size_t)attrs->max_qp);
 	/* Those of each endpoint: for sends, receives, reads and writes */
 	KUNIT_EXPECT_EQ(test, domain->cntr_cnt, 4 * (size_t)attrs->max_qp);
+	KUNIT_EXPECT_EQ(test, domain->tx_ctx_cnt, (size_t)attrs->max_qp);
+	KUNIT_EXPECT_EQ(test, domain->rx_ctx_cnt, (size_t)attrs->max_qp);
+	KUNIT_EXPECT_EQ(test, domain->mr_cnt, (size_t)attrs->max_mr);
+	KUNIT_EXPECT_EQ(test, domain->mr_iov_limit, (size_t)attrs->max_fast_reg_page_list_len);
 	if (info->ep_attr->protocol == FI_PROTO_IWARP)
 		KUNIT_EXPECT_LE(test, info->ep_attr->max_msg_size, (size_t)port.max_msg_sz);
 	else
@@ -180,6 +184,7 @@ static void attributes_are_those_of_the_device(struct kunit *test)
 /* What a client can learn of the wire, and nothing else tells it */
 static void attributes_tell_the_protocols_apart(struct kunit *test)
 {
+	struct fi_info *hints = vt_hints(test);
 	struct fi_info *info = vt_local(test, AF_INET, NULL);
 	struct rdma_cm_id *id = vt_device_id(test, info);
 	bool iwarp = rdma_protocol_iwarp(id->device, id->port_num);
@@ -202,6 +207,10 @@ static void attributes_tell_the_protocols_apart(struct kunit *test)
 	/* A read that begins and ends within pages is as long as that */
 	if (iwarp)
 		KUNIT_EXPECT_EQ(test, info->ep_attr->max_msg_size, SZ_8M);
+	/* All capabilities; the lowest bit is none */
+	hints->caps = 0;
+	KUNIT_ASSERT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info), 0);
+	KUNIT_EXPECT_EQ(test, (info->caps | info->tx_attr->caps | info->rx_attr->caps) & 1, 0);
 }
 
 static void attributes_describe_connected_messages(struct kunit *test)
@@ -219,9 +228,54 @@ static void attributes_describe_connected_messages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, info->mode, 0);
 	KUNIT_EXPECT_GT(test, info->tx_attr->inject_size, 0);
 	KUNIT_EXPECT_EQ(test, info->tx_attr->op_flags, 0);
+	KUNIT_EXPECT_EQ(test, info->domain_attr->threading, FI_THREAD_SAFE);
+	KUNIT_EXPECT_EQ(test, info->domain_attr->control_progress, FI_PROGRESS_AUTO);
+	KUNIT_EXPECT_EQ(test, info->domain_attr->data_progress, FI_PROGRESS_AUTO);
+	KUNIT_EXPECT_EQ(test, info->domain_attr->caps, FI_LOCAL_COMM | FI_REMOTE_COMM);
+	/* All of what an answer brings, if FI_OPT_CM_DATA_RAW is set */
+	KUNIT_EXPECT_EQ(test, info->domain_attr->max_err_data, 196);
 	KUNIT_EXPECT_STREQ(test, info->fabric_attr->prov_name, "verbs");
 	KUNIT_EXPECT_PTR_EQ(test, info->fabric_attr->net, &init_net);
-	KUNIT_EXPECT_NOT_NULL(test, info->fabric_attr->name);
+}
+
+/* Addresses in one InfiniBand subnet, and all of iWARP, have one */
+static void the_name_of_the_fabric_is_that_of_the_subnet(struct kunit *test)
+{
+	struct fi_info *info = vt_local(test, AF_INET, NULL);
+	struct rdma_cm_id *id = vt_device_id(test, info);
+	char name[FI_NAME_MAX] = "Ethernet-iWARP";
+	union ib_gid gid;
+
+	if (!rdma_protocol_iwarp(id->device, id->port_num)) {
+		KUNIT_ASSERT_EQ(test, rdma_query_gid(id->device, id->port_num, 0, &gid), 0);
+		snprintf(name, sizeof(name), "IB-0x%llx", be64_to_cpu(gid.global.subnet_prefix));
+	}
+	KUNIT_EXPECT_STREQ(test, info->fabric_attr->name, name);
+}
+
+static void the_nic_is_the_device(struct kunit *test)
+{
+	struct fi_info *info = vt_local(test, AF_INET, NULL);
+	struct rdma_cm_id *id = vt_device_id(test, info);
+	const struct fi_device_attr *device = info->nic->device_attr;
+	const struct fi_link_attr *link = info->nic->link_attr;
+	char text[IB_FW_VERSION_NAME_MAX] = "";
+	struct ib_port_attr port;
+
+	KUNIT_ASSERT_EQ(test, ib_query_port(id->device, id->port_num, &port), 0);
+	KUNIT_EXPECT_STREQ(test, device->name, dev_name(&id->device->dev));
+	ib_get_device_fw_str(id->device, text);
+	KUNIT_EXPECT_STREQ(test, device->firmware, text);
+	snprintf(text, sizeof(text), "0x%04x", id->device->attrs.vendor_part_id);
+	KUNIT_EXPECT_STREQ(test, device->device_id, text);
+	snprintf(text, sizeof(text), "%u", id->device->attrs.hw_ver);
+	KUNIT_EXPECT_STREQ(test, device->device_version, text);
+	snprintf(text, sizeof(text), "0x%04x", id->device->attrs.vendor_id);
+	KUNIT_EXPECT_STREQ(test, device->vendor_id, text);
+	KUNIT_EXPECT_EQ(test, info->nic->bus_attr->bus_type, FI_BUS_UNKNOWN);
+	KUNIT_EXPECT_EQ(test, link->mtu, ib_mtu_enum_to_int(port.active_mtu));
+	KUNIT_EXPECT_EQ(test, link->state, FI_LINK_UP);
+	KUNIT_EXPECT_STREQ(test, link->network_type, "Ethernet");
 }
 
 static void source_node_names_one_address(struct kunit *test)
@@ -438,14 +492,15 @@ static void peers_without_a_route_are_not_found(struct kunit *test)
 
 static void a_port_in_use_does_not_hide_its_address(struct kunit *test)
 {
-	struct sockaddr_storage *name = &vt_of(test)->name;
-	struct fi_info *info;
+	struct fi_info *info = vt_dup(test, vt_local(test, AF_INET, NULL));
 	char node[VT_NODE_LEN];
 
-	vt_serve(test, AF_INET, NULL);
-	vt_node(vt_of(test)->info, node);
+	vt_node(info, node);
+	/* 1 is a port as any other */
+	((struct sockaddr_in *)info->src_addr)->sin_port = htons(1);
+	vt_device_id(test, info);
 
-	KUNIT_EXPECT_EQ(test, vt_getinfo(test, node, vt_port_of(name), FI_SOURCE, NULL, &info), 0);
+	KUNIT_EXPECT_EQ(test, vt_getinfo(test, node, 1, FI_SOURCE, NULL, &info), 0);
 }
 
 static struct kunit_case info_cases[] = {
@@ -454,6 +509,8 @@ static struct kunit_case info_cases[] = {
 	KUNIT_CASE(link_local_addresses_carry_their_interface),
 	KUNIT_CASE(attributes_are_those_of_the_device),
 	KUNIT_CASE(attributes_describe_connected_messages),
+	KUNIT_CASE(the_name_of_the_fabric_is_that_of_the_subnet),
+	KUNIT_CASE(the_nic_is_the_device),
 	KUNIT_CASE(attributes_tell_the_protocols_apart),
 	KUNIT_CASE_PARAM(source_node_names_one_address, vt_family_gen_params),
 	KUNIT_CASE(source_service_alone_sets_the_port_of_all),
