@@ -231,13 +231,13 @@ struct vt_peer *vt_peer_granting(struct kunit *test, u8 reads)
 	return peer;
 }
 
-struct vt_peer *vt_peer_saying(struct kunit *test, const void *data, u8 len)
+struct vt_peer *vt_peer_saying(struct kunit *test, const void *data, u8 len, u8 reads)
 {
 	struct vt_peer *peer = peer_new(test, &vt_of(test)->name);
 
 	peer->said = data;
 	peer->said_len = len;
-	peer_join(peer, 4);
+	peer_join(peer, reads);
 	return peer;
 }
 

@@ -63,8 +63,8 @@ struct vt_peer {
 struct vt_peer *vt_peer(struct kunit *test);
 /* The same, of which so many reads and atomics at a time may be asked */
 struct vt_peer *vt_peer_granting(struct kunit *test, u8 reads);
-/* The same, which sends these private data; what it gets is in its answer */
-struct vt_peer *vt_peer_saying(struct kunit *test, const void *data, u8 len);
+/* Such a peer, which sends these private data; what it gets is in its answer */
+struct vt_peer *vt_peer_saying(struct kunit *test, const void *data, u8 len, u8 reads);
 /*
  * A peer that connects, with these private data, to whoever listens at this port of the case's
  * address; @last says what has come of it.

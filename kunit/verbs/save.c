@@ -325,6 +325,22 @@ static void a_save_that_fails_holds_up_no_fence(struct kunit *test)
 			-ESHUTDOWN);
 }
 
+/* Each line is written back once, and no other */
+static void ranges_that_touch_become_one(struct kunit *test)
+{
+	struct save_test st = {};
+
+	if (!start(test, &st))
+		return;
+	done(test, &st, st.mr, 0, 64, FI_COMPLETION);
+	done(test, &st, st.mr, 64, 64, FI_COMPLETION);
+	done(test, &st, st.mr, 256, 64, FI_COMPLETION);
+	done(test, &st, st.mr, 0, 0, SAVE);
+	KUNIT_EXPECT_EQ(test, st.pmem->lines, 3);
+	KUNIT_EXPECT_TRUE(test, survives(&st, 0, 128));
+	KUNIT_EXPECT_TRUE(test, survives(&st, 256, 64));
+}
+
 /* More ranges than are kept: those of a region become fewer and larger */
 static void more_ranges_than_are_kept_are_saved(struct kunit *test)
 {
@@ -435,7 +451,7 @@ static struct vt_peer *peer_offering(struct kunit *test, const struct offer *off
 	u8 data[1 + sizeof(*offer)] = {};
 
 	memcpy(data + 1, offer, sizeof(*offer));
-	return vt_peer_saying(test, data, sizeof(data));
+	return vt_peer_saying(test, data, sizeof(data), 4);
 }
 
 /* The port of the listener; @token: of the endpoint that has accepted @peer */
@@ -474,6 +490,8 @@ static void a_peer_that_does_not_listen_fails_the_save(struct kunit *test)
 
 static void an_offer_out_of_form_is_none(struct kunit *test)
 {
+	size_t room = sizeof(struct offer) - 1;
+	u8 data[1 + VT_CM_DATA] = { VT_CM_DATA - room };
 	struct save_test st = {};
 	struct vt_peer *peer;
 	struct offer offer;
@@ -491,6 +509,29 @@ static void an_offer_out_of_form_is_none(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, post(peer->end.ep, &st, st.mr, 0, 0, SAVE, 1), -EOPNOTSUPP);
 		vt_peer_close(peer);
 	}
+	/* All but the last byte */
+	offer_init(&offer, 1, 1);
+	memcpy(data + sizeof(data) - room, &offer, room);
+	peer = vt_peer_saying(test, data, sizeof(data), 4);
+	KUNIT_EXPECT_EQ(test, post(peer->end.ep, &st, st.mr, 0, 0, SAVE, 1), -EOPNOTSUPP);
+}
+
+/* The worker reads what was written */
+static void a_peer_that_grants_no_reads_makes_nothing_durable(struct kunit *test)
+{
+	u8 data[1 + sizeof(struct offer)] = {};
+	struct save_test st = {};
+	struct vt_peer *peer;
+	struct offer offer;
+
+	if (!serve(test, &st))
+		return;
+	offer_init(&offer, 1, 1);
+	memcpy(data + 1, &offer, sizeof(offer));
+	peer = vt_peer_saying(test, data, sizeof(data), 0);
+	KUNIT_EXPECT_EQ(test, post(peer->end.ep, &st, st.mr, 0, 0, SAVE, 1), -EACCES);
+	KUNIT_EXPECT_EQ(test, post(peer->end.ep, &st, st.mr, 0, 8, COMMIT, 1), -EACCES);
+	vt_none(test, peer->end.tx);
 }
 
 static struct vt_peer *dial(struct kunit *test, int port, u32 magic, u64 token)
@@ -593,6 +634,10 @@ static void what_a_request_claims_is_checked(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ask(test, control, key, false, 1, at, at + 8, U64_MAX));
 	KUNIT_EXPECT_TRUE(test, ask(test, control, key, false, RANGES + 1, at, at, 8));
 	KUNIT_EXPECT_TRUE(test, ask(test, control, key, false, U32_MAX, at, at, 8));
+	/* A region that the peer may not write to */
+	KUNIT_ASSERT_EQ(test, regattr(test, st.pmem->mem, LEN, FI_REMOTE_READ, &mr), 0);
+	vt_adopt(test, &mr->fid);
+	KUNIT_EXPECT_TRUE(test, ask(test, control, fi_mr_key(mr), false, 0, at, 0, 0));
 	KUNIT_EXPECT_EQ(test, st.pmem->lines, 0);
 
 	KUNIT_EXPECT_FALSE(test, ask(test, control, key, false, 1, at, at + 64, 64));
@@ -600,6 +645,9 @@ static void what_a_request_claims_is_checked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, st.pmem->media[64], 0x5a);
 	KUNIT_EXPECT_FALSE(test, ask(test, control, key, true, 0, at + 100, 0, 0));
 	KUNIT_EXPECT_MEMEQ(test, st.pmem->media, st.pmem->mem, LEN);
+	/* The address behind the last byte is one of the region, too */
+	KUNIT_EXPECT_FALSE(test, ask(test, control, key, true, 0, at + LEN, 0, 0));
+	KUNIT_EXPECT_EQ(test, st.pmem->lines, 1 + 2 * LEN / 64);
 }
 
 /* A message of another length ends the session, and nothing else */
@@ -680,12 +728,16 @@ static void saves_end_with_the_connection(struct kunit *test)
 	if (!serve(test, &st))
 		return;
 	peer = save_twice(test, &st, &target);
+	/* Those of other endpoints do not wait */
+	vt_join(test, &st.pair, &vt_default_kind);
+	done(test, &st, st.mr, 0, 64, COMMIT);
 	begin = ktime_get();
 	KUNIT_ASSERT_EQ(test, fi_shutdown(peer->end.ep, 0), 0);
 	for (i = 1; i <= 2; i++) {
 		comp = vt_failed(test, peer->end.tx);
 		KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(i));
 		KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+		KUNIT_EXPECT_EQ(test, comp.prov_errno, IB_WC_WR_FLUSH_ERR);
 	}
 	KUNIT_EXPECT_LT(test, ktime_ms_delta(ktime_get(), begin), ANSWER_MS / 2);
 	vt_none(test, peer->end.tx);
@@ -714,6 +766,7 @@ static struct kunit_case save_cases[] = {
 	KUNIT_CASE(a_save_waits_for_a_slot_until_there_is_one),
 	KUNIT_CASE(a_fence_waits_for_a_save),
 	KUNIT_CASE(a_save_that_fails_holds_up_no_fence),
+	KUNIT_CASE(ranges_that_touch_become_one),
 	KUNIT_CASE(more_ranges_than_are_kept_are_saved),
 	KUNIT_CASE(more_regions_than_are_kept_are_saved),
 	KUNIT_CASE(a_list_of_any_length_is_saved),
@@ -721,6 +774,7 @@ static struct kunit_case save_cases[] = {
 	KUNIT_CASE(an_endpoint_can_be_closed_while_it_saves),
 	KUNIT_CASE(a_peer_that_does_not_listen_fails_the_save),
 	KUNIT_CASE(an_offer_out_of_form_is_none),
+	KUNIT_CASE(a_peer_that_grants_no_reads_makes_nothing_durable),
 	KUNIT_CASE(only_the_peer_of_an_endpoint_may_ask),
 	KUNIT_CASE(what_a_request_claims_is_checked),
 	KUNIT_CASE(a_message_out_of_form_ends_the_session),
