@@ -183,6 +183,8 @@ static void it_is_too_late_once_there_is_a_connection(struct kunit *test)
 	serve(test, false);
 	KUNIT_EXPECT_EQ(test, fi_setopt(&vt_of(test)->pep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_RAW,
 					&raw, sizeof(raw)), -FI_EOPBADSTATE);
+	KUNIT_EXPECT_EQ(test, fi_setopt(&vt_of(test)->pep->fid, FI_OPT_ENDPOINT, FI_OPT_TX_SIZE,
+					&raw, sizeof(raw)), -ENOPROTOOPT);
 	vt_join(test, &pair, &vt_default_kind);
 	KUNIT_EXPECT_EQ(test, fi_setopt(&pair.a.ep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_RAW, &raw,
 					sizeof(raw)), -FI_EOPBADSTATE);

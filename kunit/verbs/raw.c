@@ -20,6 +20,8 @@
 struct vt_raw_event {
 	enum rdma_cm_event_type	event;
 	int			status;
+	u8			flow_control;
+	u8			reads;	/* that the peer serves at a time */
 	u8			len;
 	u8			data[VT_RAW_DATA];
 };
@@ -59,6 +61,8 @@ static void vt_raw_log(struct vt_raw *raw, struct rdma_cm_id *id, struct rdma_cm
 		data = rdma_consumer_reject_data(id, event, &len);
 	log->event = event->event;
 	log->status = event->status;
+	log->flow_control = event->param.conn.flow_control;
+	log->reads = event->param.conn.initiator_depth;
 	log->len = data ? min_t(u8, len, VT_RAW_DATA) : 0;
 	if (log->len)
 		memcpy(log->data, data, log->len);
@@ -226,6 +230,7 @@ static void a_request_carries_length_and_data(struct kunit *test)
 	KUNIT_ASSERT_GE(test, event->len, 4);
 	KUNIT_EXPECT_EQ(test, event->data[0], 3);
 	KUNIT_EXPECT_MEMEQ(test, event->data + 1, "abc", 3);
+	KUNIT_EXPECT_EQ(test, event->flow_control, !vt_is_iwarp(test));
 }
 
 static void an_accept_carries_length_and_data(struct kunit *test)
@@ -247,6 +252,8 @@ static void an_accept_carries_length_and_data(struct kunit *test)
 	KUNIT_ASSERT_GE(test, event->len, 5);
 	KUNIT_EXPECT_EQ(test, event->data[0], 4);
 	KUNIT_EXPECT_MEMEQ(test, event->data + 1, "abcd", 4);
+	/* As few as were asked for */
+	KUNIT_EXPECT_EQ(test, event->reads, 0);
 }
 
 static void a_reject_carries_length_and_data(struct kunit *test)
@@ -337,6 +344,7 @@ static void an_accept_out_of_form_fails_the_connection(struct kunit *test)
 	vt_error(test, client.eq, &error);
 
 	KUNIT_EXPECT_EQ(test, error.err, EPROTO);
+	KUNIT_EXPECT_EQ(test, error.prov_errno, EPROTO);
 	KUNIT_EXPECT_PTR_EQ(test, error.fid, &client.ep->fid);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, client.rx).err, ECANCELED);
 	vt_no_event(test, client.eq);

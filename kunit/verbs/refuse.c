@@ -219,6 +219,8 @@ static void what_the_provider_lacks_is_not_there(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, alias);
 	KUNIT_EXPECT_EQ(test, fi_setopt(&end.ep->fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, buf, 8),
 			-ENOPROTOOPT);
+	KUNIT_EXPECT_EQ(test, fi_setopt(&end.ep->fid, 12345, FI_OPT_MAX_RW_OPS, buf, 8),
+			-ENOPROTOOPT);
 	KUNIT_EXPECT_EQ(test, fi_getopt(&end.ep->fid, FI_OPT_ENDPOINT, 12345,
 					buf, &len), -ENOPROTOOPT);
 	KUNIT_EXPECT_EQ(test, fi_getopt(&end.ep->fid, 12345, FI_OPT_CM_DATA_SIZE, buf, &len),
@@ -309,6 +311,17 @@ static void an_endpoint_beyond_the_device_is_refused(struct kunit *test)
 					  NULL), -EINVAL);
 }
 
+static void a_listener_for_datagrams_is_refused(struct kunit *test)
+{
+	struct fi_info *info;
+	struct fid_pep *pep;
+
+	vt_open(test, AF_INET, NULL);
+	info = vt_dup(test, vt_of(test)->info);
+	info->ep_attr->type = FI_EP_DGRAM;
+	KUNIT_EXPECT_EQ(test, fi_passive_ep(vt_of(test)->fabric, info, &pep, NULL), -EINVAL);
+}
+
 static void an_address_of_nobody_here_is_refused(struct kunit *test)
 {
 	struct vt *vt = vt_of(test);
@@ -335,6 +348,9 @@ static void an_unknown_device_has_no_domain(struct kunit *test)
 	info->domain_attr->name[0] ^= 1;
 
 	KUNIT_EXPECT_EQ(test, fi_domain(vt->fabric, info, &domain, NULL), -ENODEV);
+	kfree(info->domain_attr->name);
+	info->domain_attr->name = NULL;
+	KUNIT_EXPECT_EQ(test, fi_domain(vt->fabric, info, &domain, NULL), -EINVAL);
 }
 
 static struct kunit_case refuse_cases[] = {
@@ -350,6 +366,7 @@ static struct kunit_case refuse_cases[] = {
 	KUNIT_CASE(what_the_provider_lacks_is_not_there),
 	KUNIT_CASE(what_was_not_asked_for_is_not_there),
 	KUNIT_CASE_PARAM(an_endpoint_beyond_the_device_is_refused, vt_spoiler_gen_params),
+	KUNIT_CASE(a_listener_for_datagrams_is_refused),
 	KUNIT_CASE(an_address_of_nobody_here_is_refused),
 	KUNIT_CASE(an_unknown_device_has_no_domain),
 	{}

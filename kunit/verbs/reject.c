@@ -123,7 +123,7 @@ static void connecting_where_nobody_listens_is_refused(struct kunit *test)
 	vt_serve(test, AF_INET, NULL);
 	vt_close(test, &vt_of(test)->pep->fid);
 	vt_client(test, &client, &vt_default_kind);
-	vt_connect(test, &client, NULL, 0);
+	vt_connect(test, &client, "abc", 3);
 	vt_error(test, client.eq, &error);
 
 	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
