@@ -2,6 +2,9 @@
 /*
  * Connections with a peer that writes the wire by hand, in both roles.
  */
+#include <linux/in.h>
+#include <linux/slab.h>
+#include <net/sock.h>
 #include "../../providers/tcp/trace.h"
 #include "tcp.h"
 
@@ -67,13 +70,14 @@ static const struct garbage_case {
 	const char	*name;
 	size_t		at;
 	u8		byte;
+	int		err;	/* in a response */
 } garbage_cases[] = {
-	{ "another version", 0, 4 },
-	{ "a response", 1, 1 },
-	{ "a rejection", 1, 6 },
-	{ "no type", 1, 77 },
-	{ "too many bytes", 2, 2 },
-	{ "no byte order", 24, 0 },
+	{ "another version", 0, 4, ENOPROTOOPT },
+	{ "a response", 1, 1, ECONNREFUSED },
+	{ "a rejection", 1, 6, ECONNREFUSED },
+	{ "no type", 1, 77, ECONNREFUSED },
+	{ "too many bytes", 2, 2, EPROTO },
+	{ "no byte order", 24, 0, EPROTO },
 };
 
 KUNIT_ARRAY_PARAM_DESC(garbage, garbage_cases, name);
@@ -120,6 +124,18 @@ static void a_peer_that_hangs_up_is_not_accepted(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_accept(end.ep, NULL, 0), 0);
 	vt_error(test, end.eq, &error);
 	KUNIT_EXPECT_EQ(test, error.err, ECONNABORTED);
+}
+
+static void a_peer_that_has_gone_is_not_rejected(struct kunit *test)
+{
+	struct socket *sock = peer_ask(test);
+	struct fi_info *info = vt_connreq(test, NULL);
+
+	/* A reset, to which nothing can be sent */
+	sock_no_linger(sock->sk);
+	peer_close(test, sock);
+	KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL, 0), -ECONNABORTED);
+	KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL, 0), -EINVAL);
 }
 
 static void the_end_of_a_listener_refuses_its_requests(struct kunit *test)
@@ -196,6 +212,7 @@ static void a_refusal_is_an_error_with_data(struct kunit *test)
 	peer_send(test, sock, buf, peer_cm(buf, 6, "no", 2));
 	vt_error(test, end.eq, &error);
 	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
+	KUNIT_EXPECT_EQ(test, error.prov_errno, error.err);
 	KUNIT_ASSERT_EQ(test, error.err_data_size, 2);
 	KUNIT_EXPECT_MEMEQ(test, error.err_data, "no", 2);
 	peer_hung_up(test, sock);
@@ -218,7 +235,9 @@ static void a_response_that_is_none_is_an_error(struct kunit *test)
 		buf[row->at] = row->byte;
 	peer_send(test, sock, buf, PEER_CM);
 	vt_error(test, end.eq, &error);
-	KUNIT_EXPECT_NE(test, error.err, 0);
+	KUNIT_EXPECT_EQ(test, error.err, row->err);
+	KUNIT_EXPECT_EQ(test, error.prov_errno, error.err);
+	KUNIT_EXPECT_EQ(test, error.err_data_size, 0);
 	peer_hung_up(test, sock);
 	expect_violations(test, 1, KTCP_BAD_RESPONSE);
 }
@@ -252,13 +271,40 @@ static void a_response_that_does_not_come_ends_in_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, error.err, ETIMEDOUT);
 }
 
+static void what_cannot_be_opened_is_refused(struct kunit *test)
+{
+	static const struct fi_rx_attr attrs[] = { { .size = 16385 }, { .iov_limit = 17 } };
+	struct fid_domain *domain = vt_of(test)->domain;
+	struct fi_info *info = vt_of(test)->info;
+	struct fi_rx_attr attr;
+	struct fid_ep *ep;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(attrs); i++) {
+		attr = attrs[i];
+		KUNIT_EXPECT_EQ(test, fi_srx_context(domain, &attr, &ep, NULL), -EINVAL);
+	}
+	info->ep_attr->type = FI_EP_DGRAM;
+	KUNIT_EXPECT_EQ(test, fi_endpoint(domain, info, &ep, NULL), -EINVAL);
+	info->ep_attr->type = FI_EP_MSG;
+	/* No address of this machine, and none at all, which is no matter before the connection */
+	((struct sockaddr_in *)info->src_addr)->sin_addr.s_addr = htonl(0xc0000201);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(domain, info, &ep, NULL), -EADDRNOTAVAIL);
+	kfree(info->src_addr);
+	info->src_addr = NULL;
+	info->src_addrlen = 0;
+	vt_ep(test, info);
+}
+
 static struct kunit_case cm_cases[] = {
+	KUNIT_CASE(what_cannot_be_opened_is_refused),
 	KUNIT_CASE(a_request_is_answered_as_libfabric_answers),
 	KUNIT_CASE(a_request_may_come_byte_by_byte),
 	KUNIT_CASE(a_rejection_has_its_data),
 	KUNIT_CASE_PARAM(what_is_no_request_is_hung_up_on, garbage_gen_params),
 	KUNIT_CASE(a_peer_that_says_nothing_is_hung_up_on),
 	KUNIT_CASE(a_peer_that_hangs_up_is_not_accepted),
+	KUNIT_CASE(a_peer_that_has_gone_is_not_rejected),
 	KUNIT_CASE(the_end_of_a_listener_refuses_its_requests),
 	KUNIT_CASE(a_request_is_sent_as_libfabric_sends_it),
 	KUNIT_CASE(a_response_tells_the_byte_order),
