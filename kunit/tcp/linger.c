@@ -177,6 +177,23 @@ static void where_none_may_outlive_its_endpoint_it_ends_at_once(struct kunit *te
 	peer_hung_up(test, sock);
 }
 
+/* The peer's TCP has connected, and nothing has been accepted */
+static void an_attempt_to_connect_ends_at_once(struct kunit *test)
+{
+	struct sockaddr_storage addr;
+	struct socket *listener = peer_listen(test, &addr), *sock;
+	struct vt_end end = {};
+	u8 buf[PEER_CM];
+
+	vt_client(test, &end, &vt_default_kind);
+	KUNIT_ASSERT_EQ(test, fi_connect(end.ep, &addr, NULL, 0), 0);
+	sock = peer_accept(test, listener);
+	peer_recv(test, sock, buf, PEER_CM);
+	vt_end_close(test, &end);
+	KUNIT_EXPECT_EQ(test, vt_shell(nothing), 0);
+	peer_hung_up(test, sock);
+}
+
 static struct kunit_case linger_cases[] = {
 	KUNIT_CASE(what_has_been_sent_before_a_close_arrives),
 	KUNIT_CASE(what_has_been_sent_before_a_shutdown_arrives),
@@ -184,6 +201,7 @@ static struct kunit_case linger_cases[] = {
 	KUNIT_CASE_SLOW(a_peer_that_acknowledges_nothing_is_given_up),
 	KUNIT_CASE_SLOW(a_peer_that_does_not_hang_up_is_given_up),
 	KUNIT_CASE(a_violation_ends_at_once),
+	KUNIT_CASE(an_attempt_to_connect_ends_at_once),
 	KUNIT_CASE(so_many_sockets_outlive_their_endpoints),
 	KUNIT_CASE(where_none_may_outlive_its_endpoint_it_ends_at_once),
 	{}
