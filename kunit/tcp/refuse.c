@@ -15,6 +15,7 @@
 #define KEY	5	/* of a region to be read and written */
 #define READ_KEY	8	/* of one to be read */
 #define WRITE_KEY	16	/* of one to be written */
+#define READS		16	/* that an endpoint asks a peer of kOFI's for at a time */
 
 static const struct foul_case {
 	const char		*name;
@@ -270,7 +271,9 @@ static void a_peer_that_leaves_in_a_message_cancels_it(struct kunit *test)
 	u8 msg[PEER_BASE + LEN] = {}, buf[PEER_BASE + PEER_RMA];
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
+	struct vt_comp comp;
 	size_t len;
+	int i;
 
 	violations_begin(test);
 	vt_recv(test, &end, in, LEN, vt_ctx(1));
@@ -280,11 +283,39 @@ static void a_peer_that_leaves_in_a_message_cancels_it(struct kunit *test)
 	peer_send(test, sock, msg, len + LEN / 2);
 	peer_close(test, sock);
 	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
-	KUNIT_EXPECT_EQ(test, vt_failed(test, end.rx).err, ECANCELED);
-	KUNIT_EXPECT_EQ(test, vt_failed(test, end.rx).err, ECANCELED);
+	for (i = 0; i < 2; i++) {
+		comp = vt_failed(test, end.rx);
+		KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
+		KUNIT_EXPECT_EQ(test, comp.prov_errno, ECANCELED);
+		KUNIT_EXPECT_EQ(test, comp.len, comp.context == vt_ctx(1) ? LEN / 2 : 0);
+	}
 	vt_none(test, end.rx);
 	KUNIT_EXPECT_EQ(test, fi_send(end.ep, mem, 1, NULL, 0, NULL), -ESHUTDOWN);
 	KUNIT_EXPECT_EQ(test, violations(), 0);
+}
+
+/* A read for which the peer has no place, and a message behind a fence */
+static void what_has_not_begun_ends_with_its_connection(struct kunit *test)
+{
+	u8 *mem = vt_buf(test, LEN), buf[PEER_BASE + PEER_RMA];
+	const struct kvec kvec = { mem, LEN };
+	const struct fi_msg msg = {
+		.msg_iov = &kvec, .iov_count = 1, .context = vt_ctx(READS + 2),
+	};
+	struct vt_end end = {};
+	struct socket *sock = peer_join_kofi(test, &end, 0x80);
+	int i;
+
+	for (i = 1; i <= READS + 1; i++)
+		KUNIT_ASSERT_EQ(test, fi_read(end.ep, mem, LEN, NULL, 0, 0, 1, vt_ctx(i)), 0);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(end.ep, &msg, FI_COMPLETION | FI_FENCE), 0);
+	for (i = 0; i < READS; i++)
+		peer_recv(test, sock, buf, sizeof(buf));
+	peer_leave(test, sock);
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
+	for (i = 1; i <= READS + 2; i++)
+		vt_failed_with(test, end.tx, vt_ctx(i), ECANCELED);
+	vt_none(test, end.tx);
 }
 
 static void a_peer_that_leaves_is_noticed_behind_a_message(struct kunit *test)
@@ -349,6 +380,7 @@ static struct kunit_case refuse_cases[] = {
 	KUNIT_CASE_SLOW(no_end_waits_for_bad_connections),
 	KUNIT_CASE(a_response_of_another_length_ends_the_connection),
 	KUNIT_CASE(a_peer_that_leaves_in_a_message_cancels_it),
+	KUNIT_CASE(what_has_not_begun_ends_with_its_connection),
 	KUNIT_CASE(a_peer_that_leaves_is_noticed_behind_a_message),
 	{}
 };

@@ -456,6 +456,8 @@ static void a_reader_that_leaves_ends_its_receives(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, vt_wait(bed.end.rx, &comp), 1);
 		KUNIT_EXPECT_FALSE(test, test_and_set_bit(comp.context - vt_ctx(0), seen));
 		failed += comp.err && comp.err != ECANCELED;
+		KUNIT_EXPECT_EQ(test, comp.len, comp.err ? 0 : BIG);
+		KUNIT_EXPECT_EQ(test, comp.prov_errno, comp.err);
 	}
 	KUNIT_EXPECT_GT(test, failed, 0);
 	KUNIT_EXPECT_LE(test, failed, 16);
