@@ -6,6 +6,7 @@
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
+#include <linux/tcp.h>
 #include <net/sock.h>
 #include "../lib/log.h"
 #include "rdm.h"
@@ -116,12 +117,17 @@ static void a_connection_begins_with_one_page(struct kunit *test)
 	peer_leave(test, sock);
 }
 
+/* TCP probes it three times, in the last three fifths of the time */
 static void an_idle_peer_that_dies_is_noticed(struct kunit *test)
 {
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
+	const struct tcp_sock *tp = tcp_sk(peer_other_end(test, sock));
 	unsigned long since = jiffies;
 
+	KUNIT_EXPECT_EQ(test, tp->keepalive_time, PEER_S / 5 * 2 * HZ);
+	KUNIT_EXPECT_EQ(test, tp->keepalive_intvl, PEER_S / 5 * HZ);
+	KUNIT_EXPECT_EQ(test, tp->keepalive_probes, 3);
 	peer_dies(test, sock);
 	expect_gone(test, &end, since, PEER_S);
 }

@@ -18,6 +18,7 @@
 #define PEERS		100	/* that wait when the listener begins to accept */
 #define ACCEPTS		64	/* of a run */
 #define PLACES		128	/* of connections without a request */
+#define MOST		127	/* of one address, while another one has the last place */
 #define FIRST		0x7f000201	/* 127.0.2.1, which has one of them */
 #define CROWD		0x7f000202	/* and this address has all others */
 #define GOOD		0x7f000203
@@ -176,11 +177,11 @@ static void an_address_with_too_many_places_gives_way_first(struct kunit *test)
 
 static void an_address_may_keep_as_many_places_as_the_parameter_says(struct kunit *test)
 {
-	struct socket *crowd[PLACES - 1], *first;
+	struct socket *crowd[MOST], *first;
 	const void *to = &vt_of(test)->name;
 	int i;
 
-	rdm_param(test, "greetings_max", __stringify(PLACES));
+	rdm_param(test, "greetings_max", __stringify(MOST));
 	first = peer_connect_from(test, FIRST, to);
 	for (i = 0; i < ARRAY_SIZE(crowd); i++)
 		crowd[i] = peer_connect_from(test, CROWD, to);

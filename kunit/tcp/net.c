@@ -42,6 +42,30 @@ static void a_namespace_goes_under_load(struct kunit *test)
 	busy_stop(busy);
 }
 
+/* A namespace without any address still has those of its loopback interface */
+static void a_request_is_of_its_namespace(struct kunit *test)
+{
+	struct fi_info *hints = tcp_hints(test, FI_MSG, FI_EP_MSG), *info, *request;
+	struct vt_netns *netns = vt_netns_new(test);
+	struct fid_fabric *fabric;
+	struct fid_domain *domain;
+	struct fid_ep *ep;
+
+	vt_open_info(test, tcp_find(test, "127.0.0.1", hints));
+	vt_listen(test, vt_eq(test, 0));
+	peer_ask(test);
+	request = vt_connreq(test, NULL);
+	hints->fabric_attr->net = netns->net;
+	info = tcp_find(test, NULL, hints);
+	KUNIT_ASSERT_EQ(test, fi_fabric(info->fabric_attr, &fabric, NULL), 0);
+	vt_adopt(test, &fabric->fid);
+	KUNIT_ASSERT_EQ(test, fi_domain(fabric, info, &domain, NULL), 0);
+	vt_adopt(test, &domain->fid);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(domain, request, &ep, NULL), -FI_EDOMAIN);
+	/* It is still there */
+	KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep, request->handle, NULL, 0), 0);
+}
+
 /* Two interfaces with one address; they are in no other case's way */
 #define LOCAL		"fe80::77"
 #define SERVICE		4790
@@ -140,6 +164,7 @@ static void a_link_local_address_is_that_of_its_interface(struct kunit *test)
 static struct kunit_case net_cases[] = {
 	KUNIT_CASE(a_link_local_address_is_that_of_its_interface),
 	KUNIT_CASE(a_namespace_goes_under_load),
+	KUNIT_CASE(a_request_is_of_its_namespace),
 	{}
 };
 
