@@ -23,6 +23,7 @@
 #define ROUNDS	16
 #define SEGMENTS	20		/* of FEW * EACH messages; 26 if each turn has its own */
 #define LITTLE_ROOM	4608	/* bytes: a socket has no less */
+#define KEY	5
 
 /* The worker of the endpoint will run on this processor, and the case does */
 static void stay_here(struct kunit *test, struct vt_end *end, const struct vt_kind *kind)
@@ -424,6 +425,39 @@ static void a_message_before_one_that_waits_is_sent_at_once(struct kunit *test)
 	KUNIT_EXPECT_LT(test, ktime_to_ms(best), 100);
 }
 
+/*
+ * The last message before a round is a message of the endpoint's, or there is none, so the first
+ * one of the round is a response
+ */
+static void messages_and_responses_take_turns(struct kunit *test)
+{
+	u8 *mem = vt_buf(test, LEN), in[PEER_BASE + LEN];
+	struct vt_end end = {};
+	struct socket *sock = join_here(test, &end);
+	int i, round, ret;
+
+	peer_region(test, mem, LEN, FI_REMOTE_READ, KEY);
+	for (round = 0; round < 2; round++) {
+		/* This message waits for its receive, and the reads wait behind it */
+		peer_send_msg(test, sock, 0, 0);
+		for (i = 0; i < FEW; i++)
+			peer_send_read(test, sock, KEY, LEN);
+		sched_set_fifo(current);
+		ret = fi_recv(end.ep, mem, LEN, NULL, 0, vt_ctx(1));
+		for (i = 1; i < FEW; i++)
+			ret = ret ? : fi_inject(end.ep, mem, LEN, 0);
+		sched_set_normal(current, 0);
+		KUNIT_ASSERT_EQ(test, ret, 0);
+		for (i = 1; i < 2 * FEW; i++) {
+			peer_recv(test, sock, in, sizeof(in));
+			KUNIT_EXPECT_EQ(test, in[1], i & 1 ? 3 : 0);
+		}
+		vt_done(test, end.rx, vt_ctx(1));
+		KUNIT_ASSERT_EQ(test, fi_inject(end.ep, mem, LEN, 0), 0);
+		peer_recv(test, sock, in, sizeof(in));
+	}
+}
+
 /* Whether the second of two short messages is kept until TCP has acknowledged the first */
 static bool gathers(struct kunit *test, struct vt_end *end, struct socket *sock)
 {
@@ -562,6 +596,7 @@ static struct kunit_case send_cases[] = {
 	KUNIT_CASE(messages_that_none_follows_are_sent_at_once),
 	KUNIT_CASE(what_callbacks_post_side_by_side_is_sent_at_once),
 	KUNIT_CASE(a_message_before_one_that_waits_is_sent_at_once),
+	KUNIT_CASE(messages_and_responses_take_turns),
 	KUNIT_CASE(a_connection_for_bulk_data_gathers),
 	KUNIT_CASE(a_message_is_sent_whole_wherever_it_is_cut),
 	{}

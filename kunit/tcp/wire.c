@@ -106,6 +106,7 @@ static void parse(struct kunit *test, bool net_order)
 	int ret;
 
 	len = make(buf, row);
+	memset(&hdr, 0xff, sizeof(hdr));
 	for (have = 0; have < len; have++) {
 		ret = ktcp_hdr_parse(&hdr, buf, have, net_order);
 		KUNIT_EXPECT_GT(test, ret, (int)have);
