@@ -3,6 +3,7 @@
  * Persistent memory on the wire: commits as libfabric sends and answers them, and saves
  * (FI_SAVE) between peers that announce them.
  */
+#include <linux/delay.h>
 #include <rdma/fi_rma.h>
 #include "../../providers/tcp/trace.h"
 #include "../lib/pmem.h"
@@ -10,9 +11,11 @@
 
 #define LEN	64
 #define KEY	5
+#define BIG	SZ_1M
+#define BIGS	8	/* that no socket has room for */
 #define COMMIT	(FI_COMPLETION | FI_COMMIT_COMPLETE)
 
-static struct vt_pmem *region(struct kunit *test)
+static struct vt_pmem *region_new(struct kunit *test, struct fid_mr **mr)
 {
 	struct vt_pmem *pmem = vt_pmem(test, 2 * LEN);
 	const struct kvec kvec = { pmem->mem, pmem->len };
@@ -23,11 +26,17 @@ static struct vt_pmem *region(struct kunit *test)
 		.access		= FI_REMOTE_READ | FI_REMOTE_WRITE,
 		.requested_key	= KEY,
 	};
+
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, FI_RMA_PMEM, mr), 0);
+	vt_adopt(test, &(*mr)->fid);
+	return pmem;
+}
+
+static struct vt_pmem *region(struct kunit *test)
+{
 	struct fid_mr *mr;
 
-	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, FI_RMA_PMEM, &mr), 0);
-	vt_adopt(test, &mr->fid);
-	return pmem;
+	return region_new(test, &mr);
 }
 
 static void send_rma(struct kunit *test, struct socket *sock, u8 op, u16 flags, u64 addr,
@@ -173,6 +182,34 @@ static void a_save_of_what_was_read_is_a_response_without_bytes(struct kunit *te
 	KUNIT_EXPECT_TRUE(test, vt_filled(pmem->media, 8, 3));
 }
 
+/* The responses in front of it fill the socket, so it has not begun when its target ends */
+static void a_save_of_a_region_that_ends_ends_the_connection(struct kunit *test)
+{
+	u8 *big = vt_buf(test, BIG), msg[PEER_BASE + PEER_RMA];
+	const struct fi_rma_iov rma = { .len = BIG, .key = KEY + 1 };
+	struct vt_end end = {};
+	struct socket *sock;
+	struct fid_mr *mr;
+	int i;
+
+	region_new(test, &mr);
+	peer_region(test, big, BIG, FI_REMOTE_READ, KEY + 1);
+	violations_begin(test);
+	sock = peer_join_kofi(test, &end, PEER_SAVES);
+	for (i = 0; i < BIGS; i++)
+		peer_send(test, sock, msg, peer_hdr(msg, 2, 0, NULL, &rma, 1, 0));
+	send_rma(test, sock, 2, 0x18, 0, 8, 0);
+	msleep(100);
+	vt_close(test, &mr->fid);
+	KUNIT_EXPECT_EQ(test, violations(), 0);
+	for (i = 0; i < BIGS; i++) {
+		peer_recv(test, sock, msg, PEER_BASE);
+		peer_recv(test, sock, big, BIG);
+	}
+	peer_hung_up(test, sock);
+	expect_violations(test, 1, KTCP_BAD_ACCESS);
+}
+
 static void a_save_of_messages_takes_no_receive(struct kunit *test)
 {
 	u8 msg[PEER_BASE], *in = vt_buf(test, 8);
@@ -244,6 +281,7 @@ static struct kunit_case pmem_cases[] = {
 	KUNIT_CASE(the_response_announces_saves_too),
 	KUNIT_CASE(a_save_is_acknowledged_when_it_is_durable),
 	KUNIT_CASE(a_save_of_what_was_read_is_a_response_without_bytes),
+	KUNIT_CASE(a_save_of_a_region_that_ends_ends_the_connection),
 	KUNIT_CASE(a_save_of_messages_takes_no_receive),
 	KUNIT_CASE(a_save_of_ordinary_memory_ends_the_connection),
 	KUNIT_CASE(a_commit_to_ordinary_memory_writes_nothing),

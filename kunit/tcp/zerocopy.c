@@ -9,7 +9,9 @@
 #include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <net/sock.h>
 #include <rdma/fi_tagged.h>
+#include "../../providers/tcp/trace.h"
 #include "../lib/async.h"
 #include "../lib/dmabuf.h"
 #include "../lib/memory.h"
@@ -22,6 +24,9 @@
 #define LEN	SZ_64K
 #define SHORT	SZ_16K
 #define KEY	5
+#define LITTLE_ROOM	4608	/* bytes: a socket has no less */
+#define PIECE	6000	/* of a slab */
+#define COUNTS	"/sys/kernel/debug/kofi_tcp/zerocopy"
 
 #define LINK	"ip link add kofi0 type veth peer name kofi1 && " \
 		"ip addr add " HERE "/24 dev kofi0 && ip link set kofi0 up && " \
@@ -89,9 +94,29 @@ static void peer_takes(struct kunit *test, struct socket *sock, u8 op, size_t le
 	KUNIT_EXPECT_TRUE(test, vt_filled(in + PEER_BASE, len, seed));
 }
 
+/*
+ * Messages whose pages the peer's TCP has acknowledged, modulo 256.  The network has copied all of
+ * them on their way to the other namespace, and has to say so.
+ */
+static int acknowledged(void)
+{
+	return vt_shell("set -- $(cat " COUNTS "); exit $(($4 - $2))") >> 8;
+}
+
+/* Have the socket of the endpoint take no more than a part of a message before the peer acks it */
+static void take_room(struct kunit *test, const struct socket *sock)
+{
+	struct sock *sk = peer_other_end(test, sock);
+
+	lock_sock(sk);
+	sk->sk_userlocks |= SOCK_SNDBUF_LOCK;
+	WRITE_ONCE(sk->sk_sndbuf, LITTLE_ROOM);
+	release_sock(sk);
+}
+
 static void a_long_message_completes_when_the_peer_has_it(struct kunit *test)
 {
-	u8 *out = vt_alloc_vmalloc(test);
+	u8 *out = vt_alloc_vmalloc(test), before = acknowledged() + 1;
 	struct vt_end end = {};
 	struct socket *sock = peer_join(test, &end);
 
@@ -105,6 +130,7 @@ static void a_long_message_completes_when_the_peer_has_it(struct kunit *test)
 	wait_lent(test, out, LEN, false);
 	peer_takes(test, sock, 0, LEN, 3);
 	vt_none(test, end.tx);
+	KUNIT_EXPECT_EQ(test, acknowledged(), before);
 }
 
 /*
@@ -217,7 +243,7 @@ static int close_region(void *mr)
 }
 
 /* The close ends the connection, so TCP lets go of the pages, though the peer does not answer */
-static void a_region_is_closed_while_tcp_has_its_pages(struct kunit *test)
+static void close_lent_region(struct kunit *test, bool room)
 {
 	u8 *mem = vt_alloc_vmalloc(test);
 	struct vt_end end = {};
@@ -225,6 +251,8 @@ static void a_region_is_closed_while_tcp_has_its_pages(struct kunit *test)
 	unsigned long begin;
 	struct fid_mr *mr;
 
+	if (!room)
+		take_room(test, sock);
 	mr = peer_region(test, mem, LEN, FI_REMOTE_READ, KEY);
 	vt_fill(mem, LEN, 7);
 	peer_send_read(test, sock, KEY, LEN);
@@ -237,6 +265,37 @@ static void a_region_is_closed_while_tcp_has_its_pages(struct kunit *test)
 	KUNIT_EXPECT_LT(test, jiffies - begin, HZ / 4);
 	KUNIT_EXPECT_FALSE(test, is_lent(mem, LEN));
 	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
+}
+
+/* The socket has all of the response, or a part */
+static void a_region_is_closed_while_tcp_has_its_pages(struct kunit *test)
+{
+	close_lent_region(test, true);
+	close_lent_region(test, false);
+}
+
+/* It ends before the response to its read begins, which is behind another one */
+static void a_region_that_is_closed_is_not_lent(struct kunit *test)
+{
+	u8 *mem = vt_alloc_vmalloc(test);
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	struct fid_mr *mr;
+
+	violations_begin(test);
+	take_room(test, sock);
+	peer_region(test, mem, LEN, FI_REMOTE_READ, KEY);
+	mr = peer_region(test, mem, LEN, FI_REMOTE_READ, KEY + 1);
+	peer_dies(test, sock);
+	peer_send_read(test, sock, KEY, LEN);
+	peer_send_read(test, sock, KEY + 1, LEN);
+	wait_lent(test, mem, LEN, true);
+	vt_close(test, &mr->fid);
+	KUNIT_EXPECT_EQ(test, violations(), 0);
+	peer_revives(test, sock);
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
+	expect_violations(test, 1, KTCP_BAD_ACCESS);
+	vt_end_close(test, &end);
 }
 
 /* What the peer's TCP has acknowledged is no reason to end the connection */
@@ -264,12 +323,12 @@ static struct fid_mr *own_region(struct kunit *test, struct vt_end *end, u8 *mem
 	return peer_ep_region(test, end, mem, LEN, FI_REMOTE_READ);
 }
 
-/* A peer that ends the key of what it has read is right, and of what it reads is not */
-static void a_key_that_is_read_does_not_end(struct kunit *test)
+static void a_key_of_what_was_read_ends(struct kunit *test)
 {
 	u8 *mem = vt_alloc_vmalloc(test), msg[PEER_BASE + PEER_RMA];
 	struct fi_rma_iov rma = { .len = LEN };
 	struct vt_end end = {};
+	unsigned long begin;
 	struct vt_comp comp;
 	struct socket *sock;
 	struct fid_mr *mr;
@@ -282,12 +341,28 @@ static void a_key_that_is_read_does_not_end(struct kunit *test)
 	vt_recv(test, &end, vt_buf(test, 8), 8, vt_ctx(1));
 	peer_send(test, sock, msg, peer_hdr(msg, 2, 0, NULL, &rma, 1, 0));
 	peer_takes(test, sock, 3, LEN, 7);
+	begin = jiffies;
 	peer_send(test, sock, msg, peer_hdr(msg, 0, 0x41, &key, NULL, 0, 0));
 	comp = vt_done(test, end.rx, vt_ctx(1));
+	/* No timer of kofi_tcp looks as often */
+	KUNIT_EXPECT_LT(test, jiffies - begin, HZ / 4);
 	KUNIT_EXPECT_EQ(test, comp.flags, FI_MSG | FI_RECV | FI_REMOTE_INV);
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, FI_REMOTE_INV, NULL), 0);
 	KUNIT_EXPECT_FALSE(test, is_lent(mem, LEN));
+}
 
+static void end_lent_key(struct kunit *test, bool room)
+{
+	u8 *mem = vt_alloc_vmalloc(test), msg[PEER_BASE + PEER_RMA];
+	struct fi_rma_iov rma = { .len = LEN };
+	struct vt_end end = {};
+	struct socket *sock;
+	struct fid_mr *mr;
+	u64 key;
+
+	sock = peer_join_kofi(test, &end, PEER_REFUSES | PEER_ENDS_KEYS);
+	if (!room)
+		take_room(test, sock);
 	mr = own_region(test, &end, mem);
 	key = fi_mr_key(mr);
 	rma.key = key;
@@ -300,6 +375,16 @@ static void a_key_that_is_read_does_not_end(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_failed(test, end.rx).err, ECANCELED);
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, FI_REMOTE_INV, NULL), -FI_EOPBADSTATE);
 	wait_lent(test, mem, LEN, false);
+}
+
+/* The socket has all of the response, or a part */
+static void a_key_that_is_read_does_not_end(struct kunit *test)
+{
+	violations_begin(test);
+	end_lent_key(test, true);
+	expect_violations(test, 1, KTCP_BAD_ACCESS);
+	end_lent_key(test, false);
+	expect_violations(test, 2, KTCP_BAD_ACCESS);
 }
 
 /* The end of the connection gives the region back, too */
@@ -350,6 +435,20 @@ static void a_response_from_a_dma_buf_is_copied(struct kunit *test)
 	memset(db->mem, 0, LEN / 2);
 	peer_revives(test, sock);
 	peer_takes(test, sock, 3, LEN / 2, 7);
+}
+
+/* Pages of a slab have no references, so a message of these alone is none of the acknowledged */
+static void a_message_of_slab_memory_is_copied(struct kunit *test)
+{
+	u8 *slab = vt_buf(test, PIECE), *in = vt_buf(test, LEN), before = acknowledged();
+	const struct kvec kvec[] = { { slab, PIECE }, { slab, PIECE }, { slab, PIECE } };
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+
+	KUNIT_ASSERT_EQ(test, fi_sendv(end.ep, kvec, NULL, ARRAY_SIZE(kvec), 0, vt_ctx(1)), 0);
+	peer_recv(test, sock, in, PEER_BASE + ARRAY_SIZE(kvec) * PIECE);
+	vt_done(test, end.tx, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, acknowledged(), before);
 }
 
 /* Some of it may be lent, and some not */
@@ -403,9 +502,12 @@ static struct kunit_case far_cases[] = {
 	KUNIT_CASE(an_interface_that_goes_gives_pages_back),
 	KUNIT_CASE(a_region_is_closed_while_tcp_has_its_pages),
 	KUNIT_CASE(a_connection_outlives_a_region_that_was_read),
+	KUNIT_CASE(a_region_that_is_closed_is_not_lent),
+	KUNIT_CASE(a_key_of_what_was_read_ends),
 	KUNIT_CASE(a_key_that_is_read_does_not_end),
 	KUNIT_CASE(a_response_that_the_peer_has_not_holds_no_region),
 	KUNIT_CASE(a_response_from_a_dma_buf_is_copied),
+	KUNIT_CASE(a_message_of_slab_memory_is_copied),
 	KUNIT_CASE(a_message_may_be_of_any_memory),
 	KUNIT_CASE_PARAM(a_list_may_be_of_any_kind, memory_gen_params),
 	{}
