@@ -457,7 +457,8 @@ static void a_reader_that_leaves_ends_its_receives(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, test_and_set_bit(comp.context - vt_ctx(0), seen));
 		failed += comp.err && comp.err != ECANCELED;
 		KUNIT_EXPECT_EQ(test, comp.len, comp.err ? 0 : BIG);
-		KUNIT_EXPECT_EQ(test, comp.prov_errno, comp.err);
+		/* That of a receive that is cancelled is the engine's */
+		KUNIT_EXPECT_EQ(test, comp.prov_errno, comp.err == ECANCELED ? ECANCELED : 0);
 	}
 	KUNIT_EXPECT_GT(test, failed, 0);
 	KUNIT_EXPECT_LE(test, failed, 16);
