@@ -223,14 +223,6 @@ bool verbs_rws_ended(struct verbs_ep *ep, u64 begun)
 	return ended;
 }
 
-/* Most work requests of a batch; 0: the queue has too few */
-static unsigned int verbs_rw_budget(const struct verbs_ep *ep)
-{
-	if (ep->tx.size < VERBS_RW_MIN_WRS)
-		return 0;
-	return min_t(size_t, ep->tx.size, VERBS_RW_WRS);
-}
-
 static int verbs_rws_alloc(struct verbs_ep *ep)
 {
 	struct verbs_rws *rws = kzalloc(sizeof(*rws), GFP_KERNEL);
@@ -238,7 +230,7 @@ static int verbs_rws_alloc(struct verbs_ep *ep)
 	if (!rws)
 		return -ENOMEM;
 	rws->ep = ep;
-	rws->wrs = verbs_rw_budget(ep);
+	rws->wrs = min_t(size_t, ep->tx.size, VERBS_RW_WRS);
 	INIT_LIST_HEAD(&rws->list);
 	init_llist_head(&rws->due);
 	INIT_WORK(&rws->work, verbs_rws_work);
@@ -250,11 +242,12 @@ static int verbs_rws_alloc(struct verbs_ep *ep)
 /* FI_OPT_MAX_RW_OPS; the caller holds the handler lock */
 int verbs_rws_set(struct verbs_ep *ep, size_t rws)
 {
+	size_t most = ep->tx.size < VERBS_RW_MIN_WRS ? 0 : ep->tx.size;
 	int ret;
 
-	if (rws > ep->tx.size || (rws && !verbs_rw_budget(ep)))
+	if (rws > most)
 		return kofi_refuse("setopt", -EINVAL, "FI_OPT_MAX_RW_OPS is %zu; the most is %zu",
-				   rws, verbs_rw_budget(ep) ? ep->tx.size : 0);
+				   rws, most);
 	ret = rws && !ep->rws ? verbs_rws_alloc(ep) : 0;
 	if (ret || !ep->rws)
 		return ret;
