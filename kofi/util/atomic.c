@@ -67,8 +67,8 @@ int kofi_atomic_valid(enum fi_datatype datatype, enum fi_op op, u64 form,
 	if (!kofi_atomic_has_op(op, form))
 		return kofi_refuse("query_atomic", -ENOSYS, "op %d has no such form", op);
 	if ((unsigned int)datatype >= ARRAY_SIZE(kofi_types))
-		return kofi_refuse("query_atomic", -EINVAL, "datatype is %d; the provider has 0 to %zu",
-				   datatype, ARRAY_SIZE(kofi_types) - 1);
+		return kofi_refuse("query_atomic", -EINVAL, "datatype is %d; the provider has FI_INT8 to FI_UINT64",
+				   datatype);
 	*size = kofi_types[datatype].size;
 	return 0;
 }
