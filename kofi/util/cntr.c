@@ -161,7 +161,7 @@ static int kofi_cntr_sleep(struct kofi_cntr_waiter *waiter, ktime_t *until)
 		return ret;
 	if (interrupted)
 		return -EINTR;
-	if (until && ktime_compare(ktime_get(), *until) >= 0)
+	if (until && !ktime_before(ktime_get(), *until))
 		return -ETIMEDOUT;
 	schedule_hrtimeout_range(until, KOFI_CNTR_SLACK, HRTIMER_MODE_ABS);
 	return -EAGAIN;
