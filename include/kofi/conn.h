@@ -51,7 +51,7 @@ enum kofi_conn_state {
  * @ended: FI_SHUTDOWN, or an error
  * @timeout: FI_OPT_CONNECT_TIMEOUT, milliseconds; 0: none
  * @late: the provider's work, which runs when @timeout has passed
- * @late_due: @late has been queued, and may still run
+ * @late_queued: @late has been queued once
  * @changed: called when the state has changed and its event is not queued yet; for
  *	providers whose data path looks at something else than @state; or NULL
  */
@@ -61,7 +61,7 @@ struct kofi_conn {
 	bool			passive;
 	bool			closing;
 	bool			reported;
-	bool			late_due;
+	bool			late_queued;
 	struct kofi_eq		*eq;
 	struct kofi_event	connected;
 	struct kofi_event	ended;
@@ -254,7 +254,7 @@ void kofi_conn_gone(struct kofi_conn *conn);
 void kofi_conn_close(struct kofi_conn *conn);
 
 /**
- * kofi_conn_cancel_late() - Wait for the timer of an attempt to connect, unless it is off
+ * kofi_conn_cancel_late() - End the timer of an attempt to connect, and wait for its work
  * @conn: a connection that has been closed, so nothing starts the timer again
  *
  * Context: may sleep, without the provider's lock.

@@ -90,7 +90,7 @@ void kofi_conn_start(struct kofi_conn *conn, struct workqueue_struct *wq)
 	kofi_conn_set_state(conn, KOFI_CONN_CONNECTING);
 	if (!conn->timeout)
 		return;
-	conn->late_due = true;
+	conn->late_queued = true;
 	queue_delayed_work(wq, &conn->late, msecs_to_jiffies(conn->timeout));
 }
 EXPORT_SYMBOL_GPL(kofi_conn_start);
@@ -98,15 +98,18 @@ EXPORT_SYMBOL_GPL(kofi_conn_start);
 /* If the work has begun to run already, it finds another state */
 static void kofi_conn_stop_late(struct kofi_conn *conn)
 {
-	if (conn->late_due && cancel_delayed_work(&conn->late))
-		conn->late_due = false;
+	if (conn->late_queued)
+		cancel_delayed_work(&conn->late);
 }
 
-static void kofi_conn_post(struct kofi_conn *conn, struct kofi_event *event,
-			   const void *data, size_t len)
+static void kofi_conn_set_data(struct kofi_event *event, const void *data, size_t len)
 {
 	event->cm_data = data;
 	event->cm_len = data ? len : 0;
+}
+
+static void kofi_conn_post(struct kofi_conn *conn, struct kofi_event *event)
+{
 	if (conn->eq && !conn->closing)
 		kofi_eq_post(conn->eq, event);
 }
@@ -118,20 +121,19 @@ void kofi_conn_establish(struct kofi_conn *conn, const void *data, size_t len)
 	kofi_conn_stop_late(conn);
 	kofi_conn_set_state(conn, KOFI_CONN_CONNECTED);
 	conn->connected.event = FI_CONNECTED;
-	kofi_conn_post(conn, &conn->connected, data, len);
+	kofi_conn_set_data(&conn->connected, data, len);
+	kofi_conn_post(conn, &conn->connected);
 }
 EXPORT_SYMBOL_GPL(kofi_conn_establish);
 
-static void kofi_conn_report_end(struct kofi_conn *conn, int err,
-				 int prov_errno, const void *data, size_t len)
+static void kofi_conn_report_end(struct kofi_conn *conn, int err)
 {
 	if (conn->reported)
 		return;
 	conn->reported = true;
 	conn->ended.event = FI_SHUTDOWN;
 	conn->ended.err = err;
-	conn->ended.prov_errno = prov_errno;
-	kofi_conn_post(conn, &conn->ended, data, len);
+	kofi_conn_post(conn, &conn->ended);
 }
 
 void kofi_conn_end(struct kofi_conn *conn, int err, int prov_errno,
@@ -143,17 +145,18 @@ void kofi_conn_end(struct kofi_conn *conn, int err, int prov_errno,
 		return;
 	kofi_conn_stop_late(conn);
 	kofi_conn_set_state(conn, KOFI_CONN_DOWN);
-	if (stood)
-		kofi_conn_report_end(conn, 0, 0, NULL, 0);
-	else
-		kofi_conn_report_end(conn, err, prov_errno, data, len);
+	if (!stood) {
+		conn->ended.prov_errno = prov_errno;
+		kofi_conn_set_data(&conn->ended, data, len);
+	}
+	kofi_conn_report_end(conn, stood ? 0 : err);
 }
 EXPORT_SYMBOL_GPL(kofi_conn_end);
 
 void kofi_conn_gone(struct kofi_conn *conn)
 {
 	kofi_conn_set_state(conn, KOFI_CONN_GONE);
-	kofi_conn_report_end(conn, ENODEV, 0, NULL, 0);
+	kofi_conn_report_end(conn, ENODEV);
 }
 EXPORT_SYMBOL_GPL(kofi_conn_gone);
 
@@ -167,10 +170,8 @@ EXPORT_SYMBOL_GPL(kofi_conn_close);
 
 void kofi_conn_cancel_late(struct kofi_conn *conn)
 {
-	if (!conn->late_due)
-		return;
-	cancel_delayed_work_sync(&conn->late);
-	conn->late_due = false;
+	if (conn->late_queued)
+		cancel_delayed_work_sync(&conn->late);
 }
 EXPORT_SYMBOL_GPL(kofi_conn_cancel_late);
 

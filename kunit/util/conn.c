@@ -184,6 +184,7 @@ static void the_end_of_an_attempt_is_an_error_with_data(struct kunit *test)
 
 	kofi_conn_end(&ct->conn, ECONNREFUSED, 3, "no", 2);
 
+	KUNIT_EXPECT_EQ(test, ct->conn.ended.prov_errno, 3);
 	KUNIT_EXPECT_EQ(test, next_event(ct, data, &len), -ECONNREFUSED);
 	KUNIT_EXPECT_EQ(test, len, 2);
 	KUNIT_EXPECT_EQ(test, memcmp(data, "no", 2), 0);
@@ -252,6 +253,25 @@ static void an_endpoint_without_a_queue_has_states(struct kunit *test)
 	kofi_conn_fini(&ct->conn);
 }
 
+static void late(struct work_struct *work)
+{
+}
+
+static void the_timer_runs_while_an_attempt_does(struct kunit *test)
+{
+	struct conn_test *ct = open_conn(test, KOFI_CONN_ENABLED);
+
+	kofi_conn_set_late(&ct->conn, late, 60000);
+	kofi_conn_start(&ct->conn, system_wq);
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&ct->conn.late));
+	kofi_conn_establish(&ct->conn, NULL, 0);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&ct->conn.late));
+
+	kofi_conn_start(&ct->conn, system_wq);
+	kofi_conn_fini(&ct->conn);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&ct->conn.late));
+}
+
 static struct kunit_case conn_cases[] = {
 	KUNIT_CASE_PARAM(each_state_allows_what_it_stands_for, state_gen_params),
 	KUNIT_CASE(an_endpoint_connects_or_accepts),
@@ -265,6 +285,7 @@ static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(a_closing_endpoint_reports_nothing),
 	KUNIT_CASE(the_last_step_takes_unread_events_back),
 	KUNIT_CASE(an_endpoint_without_a_queue_has_states),
+	KUNIT_CASE(the_timer_runs_while_an_attempt_does),
 	{}
 };
 
