@@ -439,6 +439,23 @@ static void a_list_that_is_lent_is_read_from_anywhere(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, iov_iter_count(&iter), 3);
 }
 
+static void each_element_that_is_lent_has_bytes(struct kunit *test)
+{
+	struct kofi_iov *iov = vt_buf(test, KOFI_IOV_SIZE(LENT_ROOM));
+	struct scatterlist *list = vt_buf(test, (LENT + 1) * sizeof(*list));
+
+	lend(test, iov, ut_type(test), list, ut_pages(test, 1));
+	KUNIT_EXPECT_EQ(test, kofi_iov_keep(iov, LENT_ROOM, LENT + 1, ut_type(test), list,
+					    LENT + 1, SIZE_MAX, false), -EINVAL);
+	/* A scatterlist may end early */
+	if (ut_type(test) == FI_BUF_SGL)
+		sg_mark_end(&list[LENT - 1]);
+	KUNIT_EXPECT_EQ(test, kofi_iov_keep(iov, LENT_ROOM, LENT + 1, ut_type(test), list,
+					    LENT + 1, SIZE_MAX, false), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kofi_iov_keep(iov, LENT_ROOM, LENT + 1, FI_BUF_SGL + 1, list, LENT,
+					    SIZE_MAX, false), -EINVAL);
+}
+
 static void a_list_is_lent_only_if_it_is_too_long(struct kunit *test)
 {
 	struct kofi_iov *iov = vt_buf(test, KOFI_IOV_SIZE(LENT_ROOM));
@@ -520,6 +537,7 @@ static struct kunit_case iov_cases[] = {
 	KUNIT_CASE_PARAM(a_copy_ends_with_the_shorter_list, memory_kind_gen_params),
 	KUNIT_CASE_PARAM(a_copy_may_be_made_with_interrupts_off, memory_kind_gen_params),
 	KUNIT_CASE_PARAM(a_list_that_is_lent_is_read_from_anywhere, ut_type_gen_params),
+	KUNIT_CASE_PARAM(each_element_that_is_lent_has_bytes, ut_type_gen_params),
 	KUNIT_CASE(a_list_is_lent_only_if_it_is_too_long),
 	KUNIT_CASE(objects_of_any_slab_cache_are_copied),
 	{}

@@ -126,6 +126,7 @@ static void a_message_is_kept_with_all_that_was_said(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kt->kept.data, 4);
 	KUNIT_EXPECT_EQ(test, kt->kept.tag, 5);
 	KUNIT_EXPECT_EQ(test, kt->kept.len, 16);
+	KUNIT_EXPECT_FALSE(test, kt->kept.ended);
 	KUNIT_EXPECT_NULL(test, kt->kept.sgl);
 	KUNIT_EXPECT_EQ(test, kofi_iov_gather(copy, &kt->kept.local, 0, 16), 16);
 	KUNIT_EXPECT_TRUE(test, vt_filled(copy, 16, 1));
@@ -142,6 +143,19 @@ static void injected_data_are_copied(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kofi_iov_gather(copy, &kt->kept.local, 0, INJECT), INJECT);
 	KUNIT_EXPECT_TRUE(test, vt_filled(copy, INJECT, 7));
 	KUNIT_EXPECT_EQ(test, keep_send(kt, stack, INJECT + 1, FI_INJECT), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, keep_send(kt, stack, 0, FI_INJECT), 0);
+	KUNIT_EXPECT_EQ(test, kt->kept.len, 0);
+}
+
+static void a_save_is_kept_without_data(struct kunit *test)
+{
+	struct kept_test *kt = new_test(test);
+	const struct fi_xfer op = { .type = FI_OP_SEND, .flags = FI_SAVE };
+
+	KUNIT_EXPECT_EQ(test, keep(kt, &op), 0);
+	KUNIT_EXPECT_EQ(test, kt->kept.len, 0);
+	KUNIT_EXPECT_EQ(test, kt->kept.local.len, 0);
+	KUNIT_EXPECT_EQ(test, keep_send(kt, kt->mem, 16, FI_SAVE), -EINVAL);
 }
 
 static void inject_is_bounded_by_the_room_for_it(struct kunit *test)
@@ -170,8 +184,11 @@ static void messages_are_bounded(struct kunit *test)
 	op.count = KOFI_OP_IOV;
 	KUNIT_EXPECT_EQ(test, keep(kt, &op), 0);
 	KUNIT_EXPECT_EQ(test, kt->kept.len, KOFI_OP_IOV);
+	KUNIT_EXPECT_EQ(test, kt->kept.tag, 0);
 	op.count++;
 	KUNIT_EXPECT_EQ(test, keep(kt, &op), -EINVAL);
+	KUNIT_EXPECT_EQ(test, keep_send(kt, kt->mem, 16, FI_REMOTE_INV | FI_REMOTE_CQ_DATA),
+			-EINVAL);
 }
 
 static void a_write_reaches_its_ranges(struct kunit *test)
@@ -235,6 +252,34 @@ static void what_a_region_refuses_is_not_executed(struct kunit *test)
 	kt->kept.rma[1].key = KEY + 1;
 	KUNIT_EXPECT_EQ(test, execute(kt), -EACCES);
 	KUNIT_EXPECT_EQ(test, kt->buf[0], 0);
+	/* As if the target went in the middle */
+	KUNIT_ASSERT_EQ(test, keep_rma(kt, FI_OP_WRITE, 100, 100, 0), 0);
+	kt->kept.rma[1].len = 1;
+	KUNIT_EXPECT_EQ(test, execute(kt), -EACCES);
+}
+
+static void a_tag_names_one_range_from_its_start(struct kunit *test)
+{
+	struct kept_test *kt = new_test(test);
+	const struct kvec kvec = { kt->mem, 16 };
+	struct fi_rma_iov rma[2] = { { .len = 16, .key = 5 } };
+	struct fi_rma_xfer op = {
+		.xfer.type	= FI_OP_WRITE,
+		.xfer.buf_type	= FI_BUF_KVEC,
+		.xfer.list	= &kvec,
+		.xfer.count	= 1,
+		.xfer.flags	= FI_TAGGED,
+		.rma		= rma,
+		.rma_count	= 1,
+	};
+
+	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), 0);
+	KUNIT_EXPECT_EQ(test, kt->kept.tag, 5);
+	rma[0].addr = 1;
+	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), -EINVAL);
+	rma[0].addr = 0;
+	op.rma_count = 2;
+	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), -EINVAL);
 }
 
 static void an_operation_without_bytes_is_executed(struct kunit *test)
@@ -304,7 +349,7 @@ static void a_list_may_have_more_elements_than_are_needed(struct kunit *test)
 {
 	struct kept_test *kt = new_test(test);
 	struct scatterlist *sgl = vt_buf(test, SGL_ELEMS * sizeof(*sgl));
-	const struct fi_rma_iov rma = { .len = 2 * SGL_LEN, .key = KEY };
+	struct fi_rma_iov rma = { .len = 2 * SGL_LEN, .key = KEY };
 	struct fi_rma_xfer op = {
 		.xfer.type	= FI_OP_WRITE,
 		.xfer.buf_type	= FI_BUF_SGL,
@@ -322,6 +367,9 @@ static void a_list_may_have_more_elements_than_are_needed(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, keep(kt, &op.xfer), 0);
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
 	KUNIT_EXPECT_MEMEQ(test, kt->buf, kt->mem, 2 * SGL_LEN);
+	rma.len = 3 * SGL_LEN;
+	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), -EINVAL);
+	rma.len = 2 * SGL_LEN;
 
 	/* The list is shorter than its count */
 	memset(kt->buf, 0, 2 * SGL_LEN);
@@ -495,6 +543,7 @@ static void a_read_without_operands_is_executed(struct kunit *test)
 
 	*(u32 *)kt->buf = 77;
 	KUNIT_ASSERT_EQ(test, keep(kt, &op.xfer), 0);
+	KUNIT_EXPECT_EQ(test, kt->kept.local.len, 0);
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
 	KUNIT_EXPECT_EQ(test, *result, 77);
 }
@@ -515,6 +564,7 @@ static void an_atomic_operation_that_is_refused_changes_nothing(struct kunit *te
 static struct kunit_case kept_op_cases[] = {
 	KUNIT_CASE(a_message_is_kept_with_all_that_was_said),
 	KUNIT_CASE(injected_data_are_copied),
+	KUNIT_CASE(a_save_is_kept_without_data),
 	KUNIT_CASE(inject_is_bounded_by_the_room_for_it),
 	KUNIT_CASE(messages_are_bounded),
 	KUNIT_CASE(a_write_reaches_its_ranges),
@@ -522,6 +572,7 @@ static struct kunit_case kept_op_cases[] = {
 	KUNIT_CASE(lengths_have_to_agree),
 	KUNIT_CASE(remote_ranges_are_bounded),
 	KUNIT_CASE(what_a_region_refuses_is_not_executed),
+	KUNIT_CASE(a_tag_names_one_range_from_its_start),
 	KUNIT_CASE(an_operation_without_bytes_is_executed),
 	KUNIT_CASE_PARAM(a_list_of_any_length_is_executed, sgl_gen_params),
 	KUNIT_CASE(a_list_may_have_more_elements_than_are_needed),

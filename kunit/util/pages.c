@@ -4,6 +4,7 @@
  * how lists that make no sense are refused.
  */
 #include <kofi/pages.h>
+#include "../lib/refusal.h"
 #include "util.h"
 
 #define PAGES_ORDER	2
@@ -265,6 +266,26 @@ static void the_end_of_the_linear_map_is_found_by_comparison(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, kofi_is_ram(high_memory - 1, SIZE_MAX));
 }
 
+static void the_last_byte_of_the_linear_map_is_memory(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, kofi_is_plain_memory(high_memory - 8, 8));
+	KUNIT_EXPECT_TRUE(test, kofi_is_memory_exact(high_memory - 8, 8, false));
+	KUNIT_EXPECT_FALSE(test, kofi_is_memory_exact(high_memory - 8, 9, false));
+}
+
+static void a_refusal_names_the_first_element_that_is_no_memory(struct kunit *test)
+{
+	struct ut_list *list = ut_list(test, FI_BUF_KVEC);
+
+	vt_refusals_begin(test);
+	ut_list_add(test, list, module_data, 8);
+	ut_list_add(test, list, (void *)8, 8);
+	KUNIT_EXPECT_FALSE(test, kofi_list_refuse("send", FI_BUF_KVEC, list->kvec, 1, false));
+	vt_not_refused(test);
+	KUNIT_EXPECT_TRUE(test, kofi_list_refuse("send", FI_BUF_KVEC, list->kvec, 2, false));
+	vt_refused(test, "send", -EINVAL, "element 2 of 2 is no kernel memory");
+}
+
 static void an_element_without_a_page_is_refused(struct kunit *test)
 {
 	struct pieces *pieces = vt_buf(test, sizeof(*pieces));
@@ -290,6 +311,9 @@ static void plain_memory_is_one_piece(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, kofi_is_plain_memory(ut_vmalloc(test, 8), 8));
 	KUNIT_EXPECT_FALSE(test, kofi_is_plain_memory(module_data, 8));
 	KUNIT_EXPECT_TRUE(test, kofi_is_memory(module_data, 8, false));
+	KUNIT_EXPECT_TRUE(test, kofi_is_memory(module_data, 1, false));
+	KUNIT_EXPECT_TRUE(test, kofi_is_memory(ut_vmalloc(test, 2 * PAGE_SIZE), 2 * PAGE_SIZE,
+					       false));
 }
 
 static void a_list_is_counted_up_to_a_limit(struct kunit *test)
@@ -422,6 +446,8 @@ static struct kunit_case pages_cases[] = {
 	KUNIT_CASE(an_address_of_no_memory_is_refused),
 	KUNIT_CASE(pages_behind_vmalloc_are_refused),
 	KUNIT_CASE(the_end_of_the_linear_map_is_found_by_comparison),
+	KUNIT_CASE(the_last_byte_of_the_linear_map_is_memory),
+	KUNIT_CASE(a_refusal_names_the_first_element_that_is_no_memory),
 	KUNIT_CASE(an_element_without_a_page_is_refused),
 	KUNIT_CASE(plain_memory_is_one_piece),
 	KUNIT_CASE(a_list_is_counted_up_to_a_limit),
