@@ -103,7 +103,6 @@ int fi_ep_set_open(struct fi_ep_set *set, struct fi_info *info, const struct fi_
 	if (ret)
 		return ret;
 
-	set->opened = 0;
 	ret = kofi_set_open_parents(set, info);
 	if (ret)
 		goto close;
