@@ -3,6 +3,7 @@
  * Life of objects: parents, children, closing, and providers that fail on the
  * way.  Bound objects are in bind.c.
  */
+#include <rdma/fi_ep_set.h>
 #include "core.h"
 
 static const enum mock_class all_classes[] = {
@@ -269,6 +270,80 @@ static void fabric_is_busy_while_a_domain_opens(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_DOMAIN]), 0);
 }
 
+static void expect_empty(struct kunit *test, const struct fi_ep_set *set)
+{
+	KUNIT_EXPECT_NULL(test, set->fabric);
+	KUNIT_EXPECT_NULL(test, set->domain);
+	KUNIT_EXPECT_NULL(test, set->eq);
+	KUNIT_EXPECT_NULL(test, set->cq);
+	KUNIT_EXPECT_NULL(test, set->ep);
+}
+
+static void set_that_fails_at_any_object_leaves_none(struct kunit *test)
+{
+	static const enum mock_call calls[] = {
+		MOCK_CALL_FABRIC, MOCK_CALL_DOMAIN, MOCK_CALL_EQ_OPEN, MOCK_CALL_CQ_OPEN,
+		MOCK_CALL_ENDPOINT, MOCK_CALL_BIND,
+	};
+	struct core_set *given = core_parents(test, MOCK_FABRIC);
+	struct mock *mock = given->mock;
+	struct fi_ep_set set = {};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		mock->fail[calls[i]] = -EIO;
+		KUNIT_EXPECT_EQ(test, fi_ep_set_open(&set, given->info, NULL, NULL), -EIO);
+		expect_empty(test, &set);
+		KUNIT_EXPECT_EQ(test, mock_live(mock), 0);
+	}
+}
+
+/* Each object is busy in its turn, and what comes behind it stays open with it */
+static void set_that_cannot_be_closed_is_closed_later(struct kunit *test)
+{
+	struct core_set *other = core_parents(test, MOCK_EP);
+	struct mock *mock = other->mock;
+	struct fi_ep_set set = {};
+	struct fid *ep, *pep, *eq;
+	struct fid_fabric *fabric;
+
+	KUNIT_ASSERT_EQ(test, fi_ep_set_open(&set, other->info, NULL, NULL), 0);
+	mock->fail[MOCK_CALL_CLOSE] = -EIO;
+	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), -EIO);
+	KUNIT_EXPECT_NOT_NULL(test, set.ep);
+
+	fabric = core_fabric(other);
+	other->fid[MOCK_FABRIC] = &set.fabric->fid;
+	other->fid[MOCK_DOMAIN] = &set.domain->fid;
+	KUNIT_ASSERT_EQ(test, core_open(test, other, MOCK_EP, &ep), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, other, MOCK_PEP, &pep), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, other, MOCK_EQ, &eq), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(container_of(ep, struct fid_ep, fid), &set.cq->fid,
+					 FI_TRANSMIT), 0);
+	KUNIT_ASSERT_EQ(test, fi_pep_bind(container_of(pep, struct fid_pep, fid), &set.eq->fid, 0),
+			0);
+	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), -EBUSY);
+	KUNIT_EXPECT_NULL(test, set.ep);
+	KUNIT_EXPECT_NOT_NULL(test, set.cq);
+	KUNIT_EXPECT_EQ(test, core_close(test, ep), 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), -EBUSY);
+	KUNIT_EXPECT_NULL(test, set.domain);
+	KUNIT_EXPECT_NOT_NULL(test, set.eq);
+	KUNIT_EXPECT_EQ(test, core_close(test, pep), 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), -EBUSY);
+	KUNIT_EXPECT_NULL(test, set.eq);
+	KUNIT_EXPECT_NOT_NULL(test, set.fabric);
+	KUNIT_EXPECT_EQ(test, core_close(test, eq), 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), 0);
+	expect_empty(test, &set);
+
+	/* Nothing is remembered of objects that are closed: this fabric is not the set's */
+	set.fabric = fabric;
+	KUNIT_ASSERT_EQ(test, fi_ep_set_open(&set, other->info, NULL, NULL), 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), 0);
+	KUNIT_EXPECT_PTR_EQ(test, set.fabric, fabric);
+}
+
 static void object_keeps_the_clients_context(struct kunit *test)
 {
 	struct core_set *set = core_parents(test, MOCK_DOMAIN);
@@ -313,6 +388,8 @@ static struct kunit_case lifetime_cases[] = {
 	KUNIT_CASE(closing_endpoint_takes_no_binding_and_no_alias),
 	KUNIT_CASE(closing_object_is_not_closed_twice),
 	KUNIT_CASE(fabric_is_busy_while_a_domain_opens),
+	KUNIT_CASE(set_that_fails_at_any_object_leaves_none),
+	KUNIT_CASE(set_that_cannot_be_closed_is_closed_later),
 	KUNIT_CASE(object_keeps_the_clients_context),
 	KUNIT_CASE(fabric_has_an_api_version),
 	KUNIT_CASE(two_fabrics_live_apart),

@@ -385,7 +385,38 @@ static void endpoint_that_loops_hears_itself(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (entries[0].flags | entries[1].flags), FI_MSG | FI_SEND | FI_RECV);
 }
 
+static struct fi_xfer posted;
+
+static ssize_t take_post(struct fid_ep *ep, const struct fi_xfer *xfer)
+{
+	posted = *xfer;
+	return 0;
+}
+
+/* The calls of a provider that has only ->post */
+static void plain_call_is_posted_without_flags_and_data(struct kunit *test)
+{
+	struct fi_ops_xfer ops = kofi_no_ops_xfer;
+	struct fid_ep ep = { .xfer = &ops };
+	u8 buf[8];
+
+	ops.post = take_post;
+	KUNIT_EXPECT_EQ(test, kofi_xfer_send(&ep, buf, sizeof(buf), NULL, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, posted.type, FI_OP_SEND);
+	KUNIT_EXPECT_EQ(test, posted.flags | posted.data, 0ULL);
+	KUNIT_EXPECT_EQ(test, kofi_xfer_recv(&ep, buf, sizeof(buf), NULL, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, posted.type, FI_OP_RECV);
+	KUNIT_EXPECT_EQ(test, posted.flags | posted.data, 0ULL);
+	KUNIT_EXPECT_EQ(test, kofi_xfer_read(&ep, buf, sizeof(buf), NULL, 0, 0, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, posted.type, FI_OP_READ);
+	KUNIT_EXPECT_EQ(test, posted.flags | posted.data, 0ULL);
+	KUNIT_EXPECT_EQ(test, kofi_xfer_write(&ep, buf, sizeof(buf), NULL, 0, 0, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, posted.type, FI_OP_WRITE);
+	KUNIT_EXPECT_EQ(test, posted.flags | posted.data, 0ULL);
+}
+
 static struct kunit_case transfer_cases[] = {
+	KUNIT_CASE(plain_call_is_posted_without_flags_and_data),
 	KUNIT_CASE(accepted_request_connects_both_ends),
 	KUNIT_CASE(rejected_request_brings_its_data),
 	KUNIT_CASE(connecting_to_nobody_is_refused),
