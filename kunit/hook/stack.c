@@ -3,8 +3,11 @@
  * Suite kofi_hook_stack: two hooks on one provider, hooks by the parameter of kofi.ko, and a
  * provider that stays as long as a hook has it open.
  */
+#include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/sched.h>
 #include "../lib/file.h"
+#include "../lib/log.h"
 #include "bed.h"
 
 #define LEN	8
@@ -68,9 +71,11 @@ static void a_completion_that_is_kept_is_seen_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&trace->done), 2);
 }
 
+#define HOOKS		"/sys/module/kofi/parameters/hooks"
+
 static ssize_t set_hooks(const char *value)
 {
-	struct file *file = vt_file_open("/sys/module/kofi/parameters/hooks", O_WRONLY);
+	struct file *file = vt_file_open(HOOKS, O_WRONLY);
 	loff_t pos = 0;
 	ssize_t ret;
 
@@ -96,6 +101,7 @@ static void a_parameter_puts_hooks_on_every_provider(struct kunit *test)
 {
 	struct bed_trace *trace;
 	struct vt_pair pair = {};
+	struct kmsg_dump_iter log;
 	struct fi_info *info;
 
 	with_hooks(test, "ofi_hook_fault;ofi_hook_trace\n");
@@ -107,8 +113,23 @@ static void a_parameter_puts_hooks_on_every_provider(struct kunit *test)
 	trace = bed_trace_begin(test);
 	vt_ping(test, &pair.a, &pair.b);
 	KUNIT_EXPECT_EQ(test, atomic_read(&trace->calls), 2);
+	KUNIT_EXPECT_EQ(test, vt_shell("grep -qx 'ofi_hook_fault;ofi_hook_trace' " HOOKS), 0);
+	vt_log_clear(&log);
 	set_hooks("\n");
 	KUNIT_EXPECT_STREQ(test, bed_info(test, "loop", FI_MSG)->fabric_attr->prov_name, "loop");
+	KUNIT_EXPECT_EQ(test, vt_log_count(&log, "clients go on without it"), 0);
+}
+
+static void a_parameter_puts_no_hooks_on_names(struct kunit *test)
+{
+	struct fi_info *list = NULL, *info;
+
+	with_hooks(test, "ofi_hook_fault\n");
+	KUNIT_ASSERT_EQ(test, fi_getinfo(FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION), NULL, 0,
+					 FI_PROV_ATTR_ONLY, NULL, &list), 0);
+	for (info = list; info; info = info->next)
+		KUNIT_EXPECT_NULL(test, strchr(info->fabric_attr->prov_name, ';'));
+	fi_freeinfo(list);
 }
 
 static void a_client_that_names_a_hook_gets_just_that(struct kunit *test)
@@ -118,13 +139,54 @@ static void a_client_that_names_a_hook_gets_just_that(struct kunit *test)
 			   BED_FAULT);
 }
 
+/* The log names those that are there */
 static void a_write_that_names_no_hook_is_refused(struct kunit *test)
 {
+	struct kmsg_dump_iter log;
+
+	KUNIT_ASSERT_EQ(test, vt_shell("modprobe kofi_hook_trace"), 0);
+	vt_log_clear(&log);
 	KUNIT_EXPECT_EQ(test, set_hooks("ofi_hook_trcae\n"), -ENOENT);
+	KUNIT_EXPECT_EQ(test, vt_log_count(&log, "ofi_hook_fault is a hook that is loaded"), 1);
+	KUNIT_EXPECT_EQ(test, vt_log_count(&log, "ofi_hook_trace is a hook that is loaded"), 1);
 	KUNIT_EXPECT_EQ(test, set_hooks("loop\n"), -EINVAL);
 	KUNIT_EXPECT_EQ(test, set_hooks("ofi_hook_trace;tcp\n"), -EINVAL);
 	KUNIT_EXPECT_STREQ(test, bed_info(test, "loop", FI_MSG)->fabric_attr->prov_name, "loop");
 }
+
+#ifdef CONFIG_FAULT_INJECTION
+#define FAILSLAB	"cd /sys/kernel/debug/failslab && "
+#define MANY		100	/* more allocations than a write makes */
+
+static void allocations_as_they_were(void *unused)
+{
+	vt_shell(FAILSLAB "echo Y >ignore-gfp-wait && echo 2 >verbose");
+}
+
+static void a_write_without_memory_changes_nothing(struct kunit *test)
+{
+	struct kmsg_dump_iter log;
+	int n, left = 0;
+	ssize_t ret;
+
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, no_hooks, NULL), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, allocations_as_they_were, NULL), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo N >ignore-gfp-wait && echo 0 >verbose"), 0);
+	vt_log_clear(&log);
+	for (n = 1; n < MANY && !left; n++) {
+		current->fail_nth = n;
+		ret = set_hooks("ofi_hook_fault\n");
+		left = current->fail_nth;
+		current->fail_nth = 0;
+		/* A worker would close the file, perhaps after the next write, which needs less then */
+		flush_delayed_fput();
+		if (!left)
+			KUNIT_EXPECT_EQ_MSG(test, ret, -ENOMEM, "allocation %d", n);
+	}
+	KUNIT_EXPECT_GT(test, left, 0);
+	KUNIT_EXPECT_EQ(test, vt_log_count(&log, "is a hook that is loaded"), 0);
+}
+#endif
 
 static void a_write_loads_the_hooks_it_names(struct kunit *test)
 {
@@ -183,8 +245,12 @@ static struct kunit_case stack_cases[] = {
 	KUNIT_CASE(the_lower_hook_does_not_see_what_the_upper_one_does),
 	KUNIT_CASE(a_completion_that_is_kept_is_seen_once),
 	KUNIT_CASE(a_parameter_puts_hooks_on_every_provider),
+	KUNIT_CASE(a_parameter_puts_no_hooks_on_names),
 	KUNIT_CASE(a_client_that_names_a_hook_gets_just_that),
 	KUNIT_CASE(a_write_that_names_no_hook_is_refused),
+#ifdef CONFIG_FAULT_INJECTION
+	KUNIT_CASE(a_write_without_memory_changes_nothing),
+#endif
 	KUNIT_CASE(a_write_loads_the_hooks_it_names),
 	KUNIT_CASE(a_write_that_loads_keeps_no_query_waiting),
 	KUNIT_CASE(a_read_in_sysfs_loads_no_hook),
