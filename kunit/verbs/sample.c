@@ -167,10 +167,14 @@ static void the_sample_sends_its_message(struct kunit *test)
 
 static void the_sample_does_not_load_without_a_peer(struct kunit *test)
 {
+	struct kmsg_dump_iter log;
+
 	vt_open(test, AF_INET, NULL);
+	vt_log_clear(&log);
 	vt_load_sample(vt_of(test)->info->src_addr, 1);
 	flush_work(&vt_modprobe.work);
 	KUNIT_EXPECT_NE(test, vt_modprobe.status, 0);
+	KUNIT_EXPECT_EQ(test, vt_log_count(&log, "port 1: Connection refused"), 1);
 }
 
 static void the_rma_sample_reads_and_writes(struct kunit *test)
@@ -201,6 +205,7 @@ static void a_parameter_that_is_wrong_is_refused(struct kunit *test)
 		const char *command, *log;
 	} rows[] = {
 		{ "modprobe kofi_sample service=70000", "service=70000: allowed are 1 to 65535" },
+		{ "modprobe kofi_sample service=0", "10.77.0.1 port 0: Invalid argument" },
 		{ "modprobe kofi_pingpong role=clint", "role=clint: allowed are both, server" },
 		{ "modprobe kofi_pingpong", "addr=: roles both and client need the server's" },
 		{ "modprobe kofi_pingpong addr=lo", "addr=lo: allowed is a numeric IPv4 or IPv6" },
