@@ -27,35 +27,33 @@
 				 FI_TRANSMIT_COMPLETE)
 
 /*
- * Return those of FI_COMMIT_COMPLETE and FI_SAVE that an operation may have.  A message is not
- * in a region, so it cannot have FI_COMMIT_COMPLETE.  A message with FI_SAVE has no remote CQ
+ * May an operation have those of FI_COMMIT_COMPLETE and FI_SAVE that are in @flags?  A message is
+ * not in a region, so it cannot have FI_COMMIT_COMPLETE.  A message with FI_SAVE has no remote CQ
  * data, because that needs a receive.
  */
-static u64 kofi_xfer_pmem_flags(const struct kofi_ep *ep, const struct fi_xfer *xfer, u64 flags)
+static bool kofi_xfer_may_pmem(const struct kofi_ep *ep, const struct fi_xfer *xfer, u64 flags)
 {
-	u64 asked = flags & FI_SAVE;
+	u64 cap = xfer->type < FI_OP_ATOMIC ? FI_RMA_PMEM : FI_ATOMIC_PMEM;
+	bool save = flags & FI_SAVE;
 
 	/* A tagged receive is no region */
-	if (flags & FI_TAGGED)
-		return 0;
+	if (!(ep->caps & cap) || flags & FI_TAGGED)
+		return false;
 	switch (xfer->type) {
 	case FI_OP_SEND:
 	case FI_OP_TSEND:
-		return ep->caps & FI_RMA_PMEM && !(flags & FI_REMOTE_CQ_DATA) ? asked : 0;
+		return !(flags & (FI_COMMIT_COMPLETE | FI_REMOTE_CQ_DATA));
 	case FI_OP_WRITE:
-		return ep->caps & FI_RMA_PMEM ? FI_COMMIT_COMPLETE | asked : 0;
-	case FI_OP_READ:
-		return ep->caps & FI_RMA_PMEM && asked ? FI_COMMIT_COMPLETE | asked : 0;
 	case FI_OP_ATOMIC:
-		return ep->caps & FI_ATOMIC_PMEM ? FI_COMMIT_COMPLETE | asked : 0;
+		return true;
+	case FI_OP_READ:
+		return save;
 	case FI_OP_FETCH_ATOMIC:
-		if (to_fi_atomic_xfer(xfer)->op == FI_ATOMIC_READ && !asked)
-			return 0;
-		return ep->caps & FI_ATOMIC_PMEM ? FI_COMMIT_COMPLETE | asked : 0;
+		return save || to_fi_atomic_xfer(xfer)->op != FI_ATOMIC_READ;
 	case FI_OP_COMPARE_ATOMIC:
-		return ep->caps & FI_ATOMIC_PMEM ? FI_COMMIT_COMPLETE : 0;
+		return !save;
 	default:
-		return 0;
+		return false;
 	}
 }
 
@@ -113,8 +111,8 @@ int kofi_xfer_check_exact(const struct kofi_ep *ep, const struct fi_xfer *xfer, 
 	if (xfer->defaults && xfer->flags & ~ep->limits->tx_flags)
 		return -ENOSYS;
 	known = kofi_xfer_type_flags(ep, xfer->type);
-	if (flags & KOFI_XFER_PMEM)
-		known &= ~KOFI_XFER_PMEM | kofi_xfer_pmem_flags(ep, xfer, flags);
+	if (!kofi_xfer_may_pmem(ep, xfer, flags))
+		known &= ~KOFI_XFER_PMEM;
 	if (kofi_xfer_any_length(xfer))
 		known &= KOFI_XFER_ANY_LENGTH;
 	return flags & ~known ? -FI_EBADFLAGS : 0;

@@ -274,6 +274,68 @@ static void rw_operation_has_few_flags(struct kunit *test)
 			-FI_EBADFLAGS);
 }
 
+#define PMEM	(FI_COMMIT_COMPLETE | FI_SAVE)
+
+static const struct pmem_row {
+	const char	*name;
+	enum fi_op_type	type;
+	enum fi_op	op;
+	u64		flags;
+	bool		commit;
+	bool		save;
+	bool		both;
+} pmem_rows[] = {
+	{ "send", FI_OP_SEND, .save = true },
+	{ "send with remote CQ data", FI_OP_SEND, .flags = FI_REMOTE_CQ_DATA },
+	{ "tsend", FI_OP_TSEND, .save = true },
+	{ "write", FI_OP_WRITE, .commit = true, .save = true, .both = true },
+	{ "tagged write", FI_OP_WRITE, .flags = FI_TAGGED },
+	{ "read", FI_OP_READ, .save = true, .both = true },
+	{ "atomic", FI_OP_ATOMIC, FI_SUM, .commit = true, .save = true, .both = true },
+	{ "fetch", FI_OP_FETCH_ATOMIC, FI_SUM, .commit = true, .save = true, .both = true },
+	{ "atomic read", FI_OP_FETCH_ATOMIC, FI_ATOMIC_READ, .save = true, .both = true },
+	{ "compare", FI_OP_COMPARE_ATOMIC, FI_CSWAP, .commit = true },
+	{ "recv", FI_OP_RECV },
+};
+
+KUNIT_ARRAY_PARAM_DESC(pmem, pmem_rows, name);
+
+static void persistent_memory_is_for_what_changes_regions(struct kunit *test)
+{
+	static const struct kofi_ep_limits pmem_limits = {
+		.tx_flags	= PMEM | FI_REMOTE_CQ_DATA | FI_TAGGED,
+		.recv_flags	= PMEM,
+	};
+	const struct pmem_row *row = test->param_value;
+	struct xfer_test *xt = new_test(test, ALL);
+	const struct fi_atomic_xfer op = { .xfer.type = row->type, .op = row->op };
+	u64 cap = row->type < FI_OP_ATOMIC ? FI_RMA_PMEM : FI_ATOMIC_PMEM;
+	const struct fi_rma_xfer rma = { .xfer.type = row->type };
+	const struct fi_xfer *xfer = row->type < FI_OP_ATOMIC ? &rma.xfer : &op.xfer;
+
+	xt->ep.limits = &pmem_limits;
+	xt->ep.caps = FI_TAGGED_RMA | cap;
+	KUNIT_EXPECT_EQ(test, kofi_xfer_check_exact(&xt->ep, xfer, row->flags), 0);
+	KUNIT_EXPECT_EQ(test, kofi_xfer_check_exact(&xt->ep, xfer, row->flags | FI_COMMIT_COMPLETE),
+			row->commit ? 0 : -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, kofi_xfer_check_exact(&xt->ep, xfer, row->flags | FI_SAVE),
+			row->save ? 0 : -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, kofi_xfer_check_exact(&xt->ep, xfer, row->flags | PMEM),
+			row->both ? 0 : -FI_EBADFLAGS);
+	xt->ep.caps = FI_TAGGED_RMA | FI_RMA_PMEM | FI_ATOMIC_PMEM;
+	xt->ep.caps &= ~cap;
+	KUNIT_EXPECT_EQ(test, kofi_xfer_check_exact(&xt->ep, xfer, row->flags | FI_SAVE),
+			-FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, kofi_xfer_check_exact(&xt->ep, xfer, row->flags | FI_COMMIT_COMPLETE),
+			-FI_EBADFLAGS);
+	/* As a flag: the memory of a tagged receive */
+	xt->ep.caps = FI_TAGGED_RMA;
+	KUNIT_EXPECT_EQ(test, kofi_xfer_check_exact(&xt->ep, xfer, FI_TAGGED),
+			row->type == FI_OP_READ || row->type == FI_OP_WRITE ? 0 : -FI_EBADFLAGS);
+	xt->ep.caps = 0;
+	KUNIT_EXPECT_EQ(test, kofi_xfer_check_exact(&xt->ep, xfer, FI_TAGGED), -FI_EBADFLAGS);
+}
+
 static struct kunit_case xfer_cases[] = {
 	KUNIT_CASE_PARAM(operation_needs_its_capability, call_gen_params),
 	KUNIT_CASE_PARAM(operation_needs_its_direction, call_gen_params),
@@ -285,6 +347,7 @@ static struct kunit_case xfer_cases[] = {
 	KUNIT_CASE(call_whose_name_implies_a_flag_needs_it),
 	KUNIT_CASE(remote_memory_is_as_long_as_the_list),
 	KUNIT_CASE(rw_operation_has_few_flags),
+	KUNIT_CASE_PARAM(persistent_memory_is_for_what_changes_regions, pmem_gen_params),
 	{}
 };
 
