@@ -173,6 +173,7 @@ static void a_pool_without_memory_is_refused(struct kunit *test)
 	struct kofi_bufpool pool;
 
 	KUNIT_EXPECT_EQ(test, kofi_bufpool_init(&pool, INT_MAX, U32_MAX, NULL), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, pool.count, 0);
 }
 
 static void a_failed_get_is_reported_once(struct kunit *test)
@@ -492,6 +493,18 @@ static void a_pool_can_be_filled_in_advance(struct kunit *test)
 	put_parts(pt, count);
 }
 
+static void a_pool_is_filled_object_by_object(struct kunit *test)
+{
+	struct kofi_bufpool pool;
+	u32 more = 0;
+
+	KUNIT_ASSERT_EQ(test, kofi_bufpool_init_part(&pool, PAGE_SIZE, 4, NULL, NULL), 0);
+	KUNIT_EXPECT_EQ(test, pool.made, 1);
+	KUNIT_EXPECT_EQ(test, kofi_bufpool_fill(&pool, &more), 0);
+	KUNIT_EXPECT_EQ(test, more, 3);
+	kofi_bufpool_destroy(&pool);
+}
+
 static void a_pool_with_all_objects_does_not_grow(struct kunit *test)
 {
 	struct pool_test *pt = new_pool(test, NULL);
@@ -589,6 +602,7 @@ static struct kunit_case bufpool_cases[] = {
 	KUNIT_CASE(a_pool_begins_with_a_part),
 	KUNIT_CASE(a_pool_grows_until_it_has_all),
 	KUNIT_CASE(a_pool_can_be_filled_in_advance),
+	KUNIT_CASE(a_pool_is_filled_object_by_object),
 	KUNIT_CASE(a_pool_with_all_objects_does_not_grow),
 	KUNIT_CASE(a_failed_get_of_a_part_is_reported_when_an_object_is_back),
 	KUNIT_CASE(tasks_that_let_a_pool_grow_share_no_object),

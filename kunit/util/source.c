@@ -72,6 +72,8 @@ static void an_address_is_a_host_or_a_network_of_64_bits(struct kunit *test)
 	set_v6(&a, 0xfd00, 1, 1, 0);
 	set_v6(&b, 0xfd00, 1, 2, 0);
 	KUNIT_EXPECT_TRUE(test, is_one(&a, &b));
+	((struct sockaddr_in6 *)&b)->sin6_addr.s6_addr[8] = 1;
+	KUNIT_EXPECT_TRUE(test, is_one(&a, &b));
 	set_v6(&b, 0xfd00, 2, 1, 0);
 	KUNIT_EXPECT_FALSE(test, is_one(&a, &b));
 	/* Link-local hosts share a network and are none that one of them has */
@@ -197,6 +199,7 @@ static void a_connection_that_is_over_has_no_bound(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, kofi_quota_take(&bed->quota, bed->conn[0].source, NULL, 1));
 	kofi_quota_give(&bed->quota, bed->conn[0].source, NULL, 1);
 	KUNIT_EXPECT_EQ(test, bed->conn[0].used.msgs, CONN_MSGS);
+	KUNIT_EXPECT_EQ(test, bed->source[0]->kept.used.msgs, CONN_MSGS);
 	KUNIT_EXPECT_EQ(test, bed->quota.used.msgs, CONN_MSGS);
 	bed_close(bed);
 }
@@ -272,10 +275,37 @@ static void every_address_is_looked_at(struct kunit *test)
 	for (i = 0; i < MANY && !next; i++)
 		next = kofi_quota_next(&quota);
 	KUNIT_EXPECT_PTR_EQ(test, next, &conns[MANY - 1]);
+	KUNIT_EXPECT_EQ(test, i, MANY - KOFI_QUOTA_LOOKS + 1);
 	for (i = 0; i < MANY; i++) {
 		kofi_quota_stop(&conns[i]);
 		kofi_source_put(&sources, list[i]);
 	}
+}
+
+/* The first look is at the address */
+static void every_connection_of_an_address_is_looked_at(struct kunit *test)
+{
+	struct kofi_quota_conn *conns = kunit_kcalloc(test, MANY, sizeof(*conns), GFP_KERNEL);
+	struct kofi_quota_conn *next = NULL;
+	struct kofi_sources sources;
+	struct kofi_source *source;
+	struct kofi_quota quota;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, conns);
+	kofi_sources_init(&sources);
+	kofi_quota_init(&quota, &many_limits);
+	source = get(test, &sources, 1);
+	for (i = 0; i < MANY; i++) {
+		kofi_quota_conn_init(&conns[i], &source->kept);
+		conns[i].used.msgs = i < MANY - 1 ? MANY : 0;
+		kofi_quota_wait(&quota, &conns[i], 0);
+	}
+	for (i = 0; i < MANY && !next; i++)
+		next = kofi_quota_next(&quota);
+	KUNIT_EXPECT_PTR_EQ(test, next, &conns[MANY - 1]);
+	KUNIT_EXPECT_EQ(test, i, MANY - KOFI_QUOTA_LOOKS + 2);
+	kofi_source_put(&sources, source);
 }
 
 static struct kunit_case source_cases[] = {
@@ -286,6 +316,7 @@ static struct kunit_case source_cases[] = {
 	KUNIT_CASE(connections_that_wait_take_turns_and_find_room),
 	KUNIT_CASE(room_is_wanted_by_its_address_and_by_those_that_have_less),
 	KUNIT_CASE(every_address_is_looked_at),
+	KUNIT_CASE(every_connection_of_an_address_is_looked_at),
 	{}
 };
 
