@@ -23,6 +23,7 @@
  * @may_close: what kofi_ep_may_close() says from inside a callback
  * @noio: the ready callback ran in a NOIO frame
  * @called: completed by each
+ * @leave: the ready callback may return
  */
 struct ep_test {
 	struct kofi_ep		ep;
@@ -34,6 +35,7 @@ struct ep_test {
 	int			may_close;
 	bool			noio;
 	struct completion	called;
+	struct completion	leave;
 };
 
 static const struct kofi_ep_limits limits = {
@@ -412,6 +414,59 @@ static void callbacks_can_be_set_before_the_enable_only(struct kunit *test)
 					     sizeof(callbacks)), -FI_EOPBADSTATE);
 }
 
+static void a_size_is_an_option_of_its_capability(struct kunit *test)
+{
+	static const struct kofi_ep_limits sizes = { .cm_data_size = 20, .max_atomic_size = 30 };
+	static const struct {
+		int	name;
+		u64	cap;
+		size_t	value;
+	} rows[] = {
+		{ FI_OPT_MAX_MSG_SIZE, FI_MSG, 50 },
+		{ FI_OPT_MAX_TAGGED_SIZE, FI_TAGGED, 50 },
+		{ FI_OPT_MAX_RMA_SIZE, FI_RMA, 50 },
+		{ FI_OPT_MAX_ATOMIC_SIZE, FI_ATOMIC, 30 },
+		{ FI_OPT_INJECT_MSG_SIZE, FI_MSG, 40 },
+		{ FI_OPT_INJECT_TAGGED_SIZE, FI_TAGGED, 40 },
+		{ FI_OPT_INJECT_RMA_SIZE, FI_RMA, 40 },
+		{ FI_OPT_INJECT_ATOMIC_SIZE, FI_ATOMIC, 30 },
+	};
+	struct ep_test *et = open_ep(test, FI_EP_MSG, FI_WAIT_UNSPEC, &sizes);
+	size_t value, len = sizeof(value);
+	int i;
+
+	et->ep.max_msg_size = 50;
+	et->ep.inject_size = 40;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		et->ep.caps = rows[i].cap;
+		KUNIT_EXPECT_EQ(test, kofi_ep_getopt(&et->ep, rows[i].name, &value, &len), 0);
+		KUNIT_EXPECT_EQ(test, value, rows[i].value);
+		et->ep.caps = ~rows[i].cap;
+		KUNIT_EXPECT_EQ(test, kofi_ep_getopt(&et->ep, rows[i].name, &value, &len),
+				-ENOPROTOOPT);
+	}
+	KUNIT_EXPECT_EQ(test, kofi_ep_getopt(&et->ep, FI_OPT_CM_DATA_SIZE, &value, &len), 0);
+	KUNIT_EXPECT_EQ(test, value, 20);
+	KUNIT_EXPECT_EQ(test, kofi_ep_getopt(&et->ep, 0x7fff, &value, &len), -ENOPROTOOPT);
+}
+
+static void late(struct work_struct *work)
+{
+}
+
+static void the_time_to_connect_is_set_before_the_connection(struct kunit *test)
+{
+	struct ep_test *et = open_ep(test, FI_EP_MSG, FI_WAIT_UNSPEC, &limits);
+	size_t ms = 7;
+
+	kofi_conn_set_late(&et->ep.conn, late, 0);
+	KUNIT_EXPECT_EQ(test, kofi_ep_setopt(&et->ep, FI_OPT_CONNECT_TIMEOUT, &ms, sizeof(ms)), 0);
+	KUNIT_EXPECT_EQ(test, et->ep.conn.timeout, 7);
+	kofi_conn_set_state(&et->ep.conn, KOFI_CONN_CONNECTING);
+	KUNIT_EXPECT_EQ(test, kofi_ep_setopt(&et->ep, FI_OPT_CONNECT_TIMEOUT, &ms, sizeof(ms)),
+			-FI_EOPBADSTATE);
+}
+
 static void room_calls_a_client_that_waits_once(struct kunit *test)
 {
 	struct ep_test *et = open_bound(test, FI_WAIT_DONE);
@@ -470,21 +525,99 @@ static void without_a_ready_callback_nothing_is_called(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, et->calls, 0);
 }
 
-static void a_shared_receive_context_is_called_in_a_worker(struct kunit *test)
+static struct ep_test *open_srx(struct kunit *test, void (*ready)(struct fid_ep *ep, u64 flags))
 {
 	struct ep_test *et = vt_buf(test, sizeof(*et));
 	struct fi_rx_attr attr = {};
 
 	init_completion(&et->called);
+	init_completion(&et->leave);
 	KUNIT_ASSERT_EQ(test, kofi_ep_init_srx(&et->ep, &attr, &limits, NULL), 0);
+	et->ep.callbacks.ready = ready;
+	return et;
+}
+
+static void a_shared_receive_context_only_receives(struct kunit *test)
+{
+	struct ep_test *et = open_srx(test, ready);
+	int value;
+	size_t len = sizeof(value);
+
 	KUNIT_EXPECT_EQ(test, et->ep.ep.fid.fclass, FI_CLASS_SRX_CTX);
-	et->ep.callbacks = callbacks;
+	KUNIT_EXPECT_TRUE(test, et->ep.conn.connless);
+	KUNIT_EXPECT_EQ(test, et->ep.lent_iov, 0);
+	KUNIT_EXPECT_EQ(test, et->ep.rx.implied, 0);
+	KUNIT_EXPECT_EQ(test, kofi_ep_getopt(&et->ep, FI_OPT_MAY_SLEEP, &value, &len),
+			-ENOPROTOOPT);
+	kofi_ep_fini(&et->ep);
+}
+
+static void a_shared_receive_context_is_called_in_a_worker(struct kunit *test)
+{
+	struct ep_test *et = open_srx(test, ready);
+
 	kofi_waiter_note(&et->ep.rx.room);
 	kofi_waiter_wake(&et->ep.rx.room);
+	KUNIT_EXPECT_FALSE(test, timer_pending(&et->ep.rx.later.timer));
 	called(test, et);
 	KUNIT_EXPECT_EQ(test, et->dir, FI_RECV);
 	KUNIT_EXPECT_TRUE(test, et->noio);
+	/* There is nothing to report */
+	mod_delayed_work(system_wq, &et->ep.rx.later, 0);
+	flush_delayed_work(&et->ep.rx.later);
+	KUNIT_EXPECT_EQ(test, et->calls, 1);
 	kofi_ep_fini(&et->ep);
+}
+
+static void ready_stays(struct fid_ep *ep, u64 flags)
+{
+	struct ep_test *et = container_of(ep, struct ep_test, ep.ep);
+
+	complete(&et->called);
+	wait_for_completion(&et->leave);
+}
+
+static void callbacks_of_two_contexts_run_at_once(struct kunit *test)
+{
+	struct ep_test *one = open_srx(test, ready_stays), *two = open_srx(test, ready);
+
+	kofi_ep_call_ready(&one->ep.rx);
+	called(test, one);
+	kofi_ep_call_ready(&two->ep.rx);
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&two->called, PATIENCE), 0);
+	complete(&one->leave);
+	kofi_ep_fini(&two->ep);
+	kofi_ep_fini(&one->ep);
+}
+
+static void a_shared_receive_context_is_not_called_after_the_end(struct kunit *test)
+{
+	struct ep_test *et = open_srx(test, ready);
+
+	kofi_waiter_note(&et->ep.rx.room);
+	kofi_waiter_wake(&et->ep.rx.room);
+	kofi_ep_fini(&et->ep);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&et->ep.rx.later));
+}
+
+static void ready_closes(struct fid_ep *ep, u64 flags)
+{
+	struct ep_test *et = container_of(ep, struct ep_test, ep.ep);
+
+	kofi_ep_fini(&et->ep);
+	et->ep.rx.caller = (void *)et;
+	complete(&et->called);
+}
+
+static void what_the_callback_closes_is_not_touched_any_more(struct kunit *test)
+{
+	struct ep_test *et = open_srx(test, ready_closes);
+
+	kofi_waiter_note(&et->ep.rx.room);
+	kofi_waiter_wake(&et->ep.rx.room);
+	called(test, et);
+	flush_delayed_work(&et->ep.rx.later);
+	KUNIT_EXPECT_PTR_EQ(test, et->ep.rx.caller, (void *)et);
 }
 
 static void a_client_is_not_called_after_the_end(struct kunit *test)
@@ -516,11 +649,17 @@ static struct kunit_case ep_cases[] = {
 	KUNIT_CASE(a_default_callback_that_is_not_there_is_not_called),
 	KUNIT_CASE(a_queue_without_callbacks_keeps_the_context),
 	KUNIT_CASE(callbacks_can_be_set_before_the_enable_only),
+	KUNIT_CASE(a_size_is_an_option_of_its_capability),
+	KUNIT_CASE(the_time_to_connect_is_set_before_the_connection),
 	KUNIT_CASE(room_calls_a_client_that_waits_once),
 	KUNIT_CASE(a_client_is_called_without_an_event),
 	KUNIT_CASE(the_end_of_an_operation_calls_before_the_timer),
 	KUNIT_CASE(without_a_ready_callback_nothing_is_called),
+	KUNIT_CASE(a_shared_receive_context_only_receives),
 	KUNIT_CASE(a_shared_receive_context_is_called_in_a_worker),
+	KUNIT_CASE(callbacks_of_two_contexts_run_at_once),
+	KUNIT_CASE(a_shared_receive_context_is_not_called_after_the_end),
+	KUNIT_CASE(what_the_callback_closes_is_not_touched_any_more),
 	KUNIT_CASE(a_client_is_not_called_after_the_end),
 	{}
 };
