@@ -212,6 +212,7 @@ static void error_stops_the_reader(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, post(et, 2, FI_SHUTDOWN), 0);
 
 	KUNIT_EXPECT_EQ(test, fi_eq_readerr(et->eq, &entry, 0), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_eq_readerr(et->eq, &entry, FI_PEEK), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, next(et, 0), FI_CONNECTED);
 	KUNIT_EXPECT_EQ(test, next(et, 0), -FI_EAVAIL);
 	KUNIT_EXPECT_EQ(test, next(et, FI_PEEK), -FI_EAVAIL);
@@ -484,7 +485,7 @@ static void bad_write_is_refused(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, fi_eq_write(et->eq, FI_NOTIFY, &entry,
 					  sizeof(entry) - 1, 0), -EINVAL);
-	KUNIT_EXPECT_EQ(test, fi_eq_write(et->eq, FI_NOTIFY, &entry, sizeof(entry), FI_MORE),
+	KUNIT_EXPECT_EQ(test, fi_eq_write(et->eq, FI_NOTIFY, &entry, sizeof(entry), BIT(0)),
 			-FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, next(et, 0), -EAGAIN);
 }

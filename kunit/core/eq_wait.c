@@ -31,8 +31,8 @@ struct wait_test {
 	atomic_t		seen;
 };
 
-static struct wait_test *open_eq(struct kunit *test, enum fi_wait_obj wait_obj,
-				 void (*handler)(struct fid_eq *eq, void *context))
+static struct wait_test *open_eq_of(struct kunit *test, const char *prov, enum fi_wait_obj wait_obj,
+				    void (*handler)(struct fid_eq *eq, void *context))
 {
 	struct wait_test *wt = vt_buf(test, sizeof(*wt));
 	struct fi_eq_attr attr = { .wait_obj = wait_obj, .handler = handler };
@@ -44,12 +44,18 @@ static struct wait_test *open_eq(struct kunit *test, enum fi_wait_obj wait_obj,
 	init_completion(&wt->leave);
 	init_completion(&wt->all_seen);
 	wt->timeout = -1;
-	core_open_parents(test, &set, core_mock(test, "mock", 1), MOCK_EQ);
+	core_open_parents(test, &set, core_mock(test, prov, 1), MOCK_EQ);
 	KUNIT_ASSERT_EQ(test, fi_eq_open(core_fabric(&set), &attr, &wt->eq, wt), 0);
 	core_adopt(test, &wt->eq->fid);
 	for (i = 0; i < NR_EVENTS; i++)
 		kofi_event_init(&wt->events[i], NULL);
 	return wt;
+}
+
+static struct wait_test *open_eq(struct kunit *test, enum fi_wait_obj wait_obj,
+				 void (*handler)(struct fid_eq *eq, void *context))
+{
+	return open_eq_of(test, "mock", wait_obj, handler);
 }
 
 static int post(struct wait_test *wt, int i)
@@ -279,6 +285,19 @@ static void handler_never_runs_twice_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&wt->overlaps), 0);
 }
 
+static void handlers_of_two_queues_run_at_once(struct kunit *test)
+{
+	struct wait_test *held = open_eq(test, FI_WAIT_CALLBACK, eq_handler);
+	struct wait_test *wt = open_eq_of(test, "mock2", FI_WAIT_CALLBACK, lazy_handler);
+
+	held->hold = true;
+	KUNIT_EXPECT_EQ(test, post(held, 0), 0);
+	KUNIT_EXPECT_TRUE(test, arrives(&held->entered));
+	KUNIT_EXPECT_EQ(test, post(wt, 0), 0);
+	KUNIT_EXPECT_TRUE(test, arrives(&wt->entered));
+	complete(&held->leave);
+}
+
 static int post_half(void *data)
 {
 	int i;
@@ -392,6 +411,7 @@ static struct kunit_case eq_wait_cases[] = {
 	KUNIT_CASE(handler_is_not_called_before_the_queue_was_empty),
 	KUNIT_CASE(handler_is_called_again_after_an_empty_read),
 	KUNIT_CASE(handler_never_runs_twice_at_once),
+	KUNIT_CASE(handlers_of_two_queues_run_at_once),
 	KUNIT_CASE(handler_sees_every_event),
 	KUNIT_CASE(close_waits_for_the_handler),
 	KUNIT_CASE(reader_does_not_look_at_a_withdrawn_event),
