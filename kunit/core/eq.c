@@ -4,6 +4,7 @@
  * posts and what a client reads.  Waiting is in core_test_eq_wait.c.
  */
 #include <kofi/eq.h>
+#include <kofi/stat.h>
 #include "core.h"
 
 struct eq_test {
@@ -504,6 +505,20 @@ static void writing_to_a_full_queue_gives_eagain(struct kunit *test)
 	/* The last one is left to fi_close(); kmemleak would find it */
 }
 
+static void queue_says_how_much_it_holds(struct kunit *test)
+{
+	struct fi_eq_attr attr = { .flags = FI_WRITE, .size = 3 };
+	struct eq_test *et = open_eq(test, &attr);
+	struct fi_eq_entry entry = {};
+	struct kofi_stat stat = {};
+
+	KUNIT_ASSERT_GT(test, fi_eq_write(et->eq, FI_NOTIFY, &entry, sizeof(entry), 0), 0);
+	KUNIT_EXPECT_EQ(test, et->eq->fid.ops->control(&et->eq->fid, KOFI_GETSTAT, &stat), 0);
+	KUNIT_ASSERT_EQ(test, stat.count, 2);
+	KUNIT_EXPECT_EQ(test, stat.values[0].value, 3);
+	KUNIT_EXPECT_EQ(test, stat.values[1].value, 1);
+}
+
 static const struct attr_case {
 	const char		*what;
 	struct fi_eq_attr	attr;
@@ -601,6 +616,7 @@ static struct kunit_case eq_cases[] = {
 	KUNIT_CASE(writing_is_refused_unless_asked_for),
 	KUNIT_CASE(bad_write_is_refused),
 	KUNIT_CASE(writing_to_a_full_queue_gives_eagain),
+	KUNIT_CASE(queue_says_how_much_it_holds),
 	KUNIT_CASE_PARAM(attributes_are_checked, attr_gen_params),
 	KUNIT_CASE(text_of_an_error_is_the_providers),
 	KUNIT_CASE(event_without_any_text_function_has_text),

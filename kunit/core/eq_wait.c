@@ -298,6 +298,30 @@ static void handlers_of_two_queues_run_at_once(struct kunit *test)
 	complete(&held->leave);
 }
 
+static void closing_handler(struct fid_eq *eq, void *context)
+{
+	struct wait_test *wt = context;
+
+	wt->expected = eq->fid.ops->close(&eq->fid);
+	complete(&wt->entered);
+}
+
+/* No hook is in between, and no object of the core */
+static void handler_does_not_close_its_queue(struct kunit *test)
+{
+	struct wait_test *wt = vt_buf(test, sizeof(*wt));
+	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_CALLBACK, .handler = closing_handler };
+
+	init_completion(&wt->entered);
+	kofi_event_init(&wt->events[0], NULL);
+	wt->events[0].event = FI_CONNECTED;
+	KUNIT_ASSERT_EQ(test, kofi_eq_open(&attr, NULL, &wt->eq, wt), 0);
+	KUNIT_EXPECT_EQ(test, kofi_eq_post(to_kofi_eq(&wt->eq->fid), &wt->events[0]), 0);
+	KUNIT_EXPECT_TRUE(test, arrives(&wt->entered));
+	KUNIT_EXPECT_EQ(test, wt->expected, -EDEADLK);
+	KUNIT_EXPECT_EQ(test, wt->eq->fid.ops->close(&wt->eq->fid), 0);
+}
+
 static int post_half(void *data)
 {
 	int i;
@@ -412,6 +436,7 @@ static struct kunit_case eq_wait_cases[] = {
 	KUNIT_CASE(handler_is_called_again_after_an_empty_read),
 	KUNIT_CASE(handler_never_runs_twice_at_once),
 	KUNIT_CASE(handlers_of_two_queues_run_at_once),
+	KUNIT_CASE(handler_does_not_close_its_queue),
 	KUNIT_CASE(handler_sees_every_event),
 	KUNIT_CASE(close_waits_for_the_handler),
 	KUNIT_CASE(reader_does_not_look_at_a_withdrawn_event),
