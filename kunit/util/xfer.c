@@ -5,6 +5,7 @@
  */
 #include <kofi/provider.h>
 #include <kofi/xfer.h>
+#include "../lib/refusal.h"
 #include "util.h"
 
 static const struct kofi_ep_limits limits = {
@@ -336,6 +337,35 @@ static void persistent_memory_is_for_what_changes_regions(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kofi_xfer_check_exact(&xt->ep, xfer, FI_TAGGED), -FI_EBADFLAGS);
 }
 
+static void expect_reason(struct kunit *test, struct xfer_test *xt, const struct fi_xfer *xfer,
+			  int ret, const char *words)
+{
+	KUNIT_EXPECT_EQ(test, kofi_xfer_refuse(&xt->ep, xfer, ret), ret);
+	vt_refused(test, xfer->type == FI_OP_SEND ? "send" : "write", ret, words);
+}
+
+static void a_refused_operation_has_its_reason(struct kunit *test)
+{
+	struct xfer_test *xt = new_test(test, ALL);
+	const struct kvec iov = { xt, 1 }, huge = { xt, SIZE_MAX };
+	const struct fi_rma_xfer rw = { .xfer.type = FI_OP_WRITE, .any_length = true };
+	struct fi_xfer send = { .type = FI_OP_SEND, .buf_type = FI_BUF_KVEC };
+	void *desc = xt;
+
+	vt_refusals_begin(test);
+	expect_reason(test, xt, &rw.xfer, -ENOSYS, "FI_OPT_MAX_RW_OPS");
+	expect_reason(test, xt, &send, -ENOSYS, "this form of the operation");
+	expect_reason(test, xt, &send, -EINVAL, "count is 0: more than iov_limit");
+	send.count = 1;
+	expect_reason(test, xt, &send, -EINVAL, "the list is NULL, and has 1 elements");
+	send.list = &huge;
+	expect_reason(test, xt, &send, -EMSGSIZE, "more bytes than an operation can have");
+	send.list = &iov;
+	expect_reason(test, xt, &send, -EMSGSIZE, "the list has 1 bytes");
+	send.desc = &desc;
+	expect_reason(test, xt, &send, -EINVAL, "a descriptor is that of a region");
+}
+
 static struct kunit_case xfer_cases[] = {
 	KUNIT_CASE_PARAM(operation_needs_its_capability, call_gen_params),
 	KUNIT_CASE_PARAM(operation_needs_its_direction, call_gen_params),
@@ -348,6 +378,7 @@ static struct kunit_case xfer_cases[] = {
 	KUNIT_CASE(remote_memory_is_as_long_as_the_list),
 	KUNIT_CASE(rw_operation_has_few_flags),
 	KUNIT_CASE_PARAM(persistent_memory_is_for_what_changes_regions, pmem_gen_params),
+	KUNIT_CASE(a_refused_operation_has_its_reason),
 	{}
 };
 
