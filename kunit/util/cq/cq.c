@@ -260,6 +260,8 @@ static const struct sequence {
 	{ "a read takes more than a batch",
 	  { DONE_MANY(NR_COMPS), READN(NR_COMPS + 1, NR_COMPS), IN_ORDER(NR_COMPS),
 	    GOT(NR_COMPS, -1), RELEASED(NR_COMPS) } },
+	{ "a read takes one more than a batch",
+	  { DONE_MANY(65), READN(NR_COMPS, 65), IN_ORDER(65), GOT(65, -1) } },
 	{ "an error stops the reader",
 	  { DONE(0), DONE(1), FAIL(2, EIO), DONE(3), READERR(-EAGAIN), READN(8, 2),
 	    READN(8, -FI_EAVAIL), RELEASED(2), READERR(1), RELEASED(3), GAVE_BACK(2, 2),
@@ -497,6 +499,8 @@ static void a_reader_and_a_purge_share_the_queue(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ct->nr_released, NR_COMPS);
 		KUNIT_EXPECT_GE(test, n, NR_COMPS / 2);
 		KUNIT_EXPECT_EQ(test, read_one(ct, NULL), -EAGAIN);
+		/* The marks of the purge, which the reader takes out, do not count */
+		KUNIT_EXPECT_EQ(test, ct->cq.count, 0);
 	}
 }
 

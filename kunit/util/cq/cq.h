@@ -52,6 +52,7 @@ struct ut_cq_op {
  * @arrived: completed by each call
  * @may_close: what kofi_cq_may_close() said inside
  * @may_wait: what kofi_cq_may_wait() said inside about the poller
+ * @plugged: kofi_cq_plug() has plugged the queue inside
  * @reads: the handler reads the queue
  * @seen: completions that it has read
  * @call: another call
@@ -83,6 +84,7 @@ struct ut_cq {
 	struct completion	arrived;
 	int			may_close;
 	int			may_wait;
+	bool			plugged;
 	bool			reads;
 	atomic_t		seen;
 	struct kofi_cq_call	call;

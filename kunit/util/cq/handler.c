@@ -38,6 +38,21 @@ static void the_end_waits_for_the_handler(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, closer), 0);
 }
 
+static void the_end_waits_for_a_callback_by_the_poller(struct kunit *test)
+{
+	struct ut_cq *uc = ut_cq_open_polled(test, FI_WAIT_DONE, FI_COMP_WORKQUEUE);
+	struct vt_async *closer;
+
+	uc->hold = true;
+	ut_cq_device(uc, 0, 1);
+	wait_for_completion(&uc->entered);
+	closer = vt_async_start(test, fini, uc);
+
+	KUNIT_EXPECT_TRUE(test, vt_async_waits(closer));
+	complete(&uc->leave);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, closer), 0);
+}
+
 static void handler_runs_where_it_is_asked_to(struct kunit *test)
 {
 	struct ut_cq *uc;
@@ -136,6 +151,7 @@ static void handler_is_called_once_for_what_completes_together(struct kunit *tes
 static struct kunit_case cq_handler_cases[] = {
 	KUNIT_CASE(the_queue_cannot_be_closed_from_its_handler),
 	KUNIT_CASE(the_end_waits_for_the_handler),
+	KUNIT_CASE(the_end_waits_for_a_callback_by_the_poller),
 	KUNIT_CASE(handler_runs_where_it_is_asked_to),
 	KUNIT_CASE(handler_is_not_called_before_the_queue_was_empty),
 	KUNIT_CASE(handler_is_called_again_after_an_empty_read),

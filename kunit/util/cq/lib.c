@@ -88,6 +88,7 @@ static void enter(struct ut_cq *uc)
 	uc->task = current;
 	uc->may_close = kofi_cq_may_close(&uc->cq);
 	uc->may_wait = kofi_cq_may_wait(&uc->cq, KOFI_CQ_WAIT_POLLER);
+	uc->plugged = kofi_cq_plug(&uc->cq);
 	if (xchg(&uc->hold, false)) {
 		complete(&uc->entered);
 		wait_for_completion(&uc->leave);

@@ -266,6 +266,7 @@ static void a_watched_queue_needs_no_reader(struct kunit *test)
 	ut_cq_device(uc, 4, 1);
 	flush_work(&uc->cq.poll_work);
 	KUNIT_EXPECT_EQ(test, uc->arms, arms);
+	KUNIT_EXPECT_EQ(test, uc->polls, 3);
 	KUNIT_EXPECT_EQ(test, fi_cq_read(&uc->cq.cq, entries, 8), 4);
 	KUNIT_EXPECT_PTR_EQ(test, entries[3].op_context, (void *)&uc->ops[3].done);
 	KUNIT_EXPECT_EQ(test, fi_cq_read(&uc->cq.cq, entries, 8), 1);
@@ -292,25 +293,30 @@ static void a_purge_takes_what_was_polled(struct kunit *test)
 
 static void a_queue_counts_what_was_polled(struct kunit *test)
 {
-	struct ut_cq *uc = ut_cq_open_polled(test, FI_WAIT_DONE, FI_COMP_WORKQUEUE);
-	struct kofi_stat stat = {};
-	size_t i, found = 0;
+	struct kofi_stat stat;
+	struct ut_cq *uc;
+	size_t i, found;
+	int k;
 
-	uc->ops[20].comp.comp.err = EIO;
-	ut_cq_device(uc, 0, 21);
-	ut_cq_await(test, uc, 21);
-	kofi_cq_flush(&uc->cq);
-	KUNIT_ASSERT_EQ(test, kofi_cq_control(&uc->cq.cq.fid, KOFI_GETSTAT, &stat), 0);
-	for (i = 0; i < stat.count; i++) {
-		if (!strcmp(stat.values[i].name, "completed"))
-			KUNIT_EXPECT_EQ(test, stat.values[i].value, 21);
-		else if (!strcmp(stat.values[i].name, "failed"))
-			KUNIT_EXPECT_EQ(test, stat.values[i].value, 1);
-		else
-			continue;
-		found++;
+	for (k = 0; k < UT_CQ_CONTEXTS; k++) {
+		uc = ut_cq_open_polled(test, FI_WAIT_DONE, ut_cq_contexts[k]);
+		uc->ops[20].comp.comp.err = EIO;
+		ut_cq_device(uc, 0, 21);
+		ut_cq_await(test, uc, 21);
+		kofi_cq_flush(&uc->cq);
+		stat = (struct kofi_stat) {};
+		KUNIT_ASSERT_EQ(test, kofi_cq_control(&uc->cq.cq.fid, KOFI_GETSTAT, &stat), 0);
+		for (i = 0, found = 0; i < stat.count; i++) {
+			if (!strcmp(stat.values[i].name, "completed"))
+				KUNIT_EXPECT_EQ(test, stat.values[i].value, 21);
+			else if (!strcmp(stat.values[i].name, "failed"))
+				KUNIT_EXPECT_EQ(test, stat.values[i].value, 1);
+			else
+				continue;
+			found++;
+		}
+		KUNIT_EXPECT_EQ(test, found, 2);
 	}
-	KUNIT_EXPECT_EQ(test, found, 2);
 }
 
 static struct kunit_case cq_poll_cases[] = {

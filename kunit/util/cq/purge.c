@@ -58,6 +58,9 @@ static void purge_of_a_direct_queue_makes_the_calls(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, purge_all(uc), 2);
 	KUNIT_EXPECT_PTR_EQ(test, uc->task, current);
+	/* Nothing else has completed */
+	KUNIT_EXPECT_EQ(test, uc->cq.completed, 2);
+	KUNIT_EXPECT_EQ(test, uc->cq.failed, 0);
 }
 
 static void purge_of_a_direct_queue_waits_for_its_reader(struct kunit *test)
@@ -83,7 +86,20 @@ static int flush_all(void *data)
 	struct ut_cq *uc = data;
 
 	kofi_cq_flush(&uc->cq);
-	return 0;
+	return atomic_read(&uc->calls);
+}
+
+static void a_flush_waits_for_the_plugger(struct kunit *test)
+{
+	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_WORKQUEUE);
+	struct vt_async *flusher;
+
+	KUNIT_ASSERT_TRUE(test, kofi_cq_plug(&uc->cq));
+	ut_cq_complete(uc, 0);
+	flusher = vt_async_start(test, flush_all, uc);
+	KUNIT_EXPECT_TRUE(test, vt_async_waits(flusher));
+	kofi_cq_unplug(&uc->cq);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, flusher), 1);
 }
 
 static void the_end_of_a_flush_wakes_the_next_one(struct kunit *test)
@@ -99,8 +115,8 @@ static void the_end_of_a_flush_wakes_the_next_one(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, vt_async_waits(second));
 	complete(&uc->leave);
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, first), 0);
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, second), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, first), 1);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, second), 1);
 }
 
 /* A task that waited for softirqs or workers here would wait with each close of an endpoint */
@@ -156,6 +172,7 @@ static struct kunit_case cq_purge_cases[] = {
 	KUNIT_CASE(purge_waits_for_callbacks_by_the_poller),
 	KUNIT_CASE(purge_of_a_direct_queue_makes_the_calls),
 	KUNIT_CASE(purge_of_a_direct_queue_waits_for_its_reader),
+	KUNIT_CASE(a_flush_waits_for_the_plugger),
 	KUNIT_CASE(the_end_of_a_flush_wakes_the_next_one),
 	KUNIT_CASE(a_flush_with_nothing_due_does_not_wait),
 	KUNIT_CASE(a_reader_counts_until_it_has_given_completions_back),

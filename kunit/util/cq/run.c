@@ -51,6 +51,10 @@ static void a_client_in_a_worker_does_not_wait_for_io(struct kunit *test)
 	ut_cq_complete(handled, 0);
 	ut_cq_await(test, handled, 1);
 	KUNIT_EXPECT_TRUE(test, handled->noio);
+	/* What the worker does next, for others, may wait */
+	uc->cq.work.func(&uc->cq.work);
+	uc->cq.poll_work.func(&uc->cq.poll_work);
+	KUNIT_EXPECT_FALSE(test, current->flags & PF_MEMALLOC_NOIO);
 }
 
 static void direct_callback_runs_in_a_read(struct kunit *test)
@@ -81,6 +85,10 @@ static void direct_read_polls_the_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, uc->polls, 1);
 	/* Nobody waits for its interrupts */
 	KUNIT_EXPECT_EQ(test, uc->arms, 0);
+	/* A batch with a failure goes into the list first */
+	uc->ops[7].comp.comp.err = EIO;
+	ut_cq_device(uc, 6, 2);
+	KUNIT_EXPECT_EQ(test, fi_cq_read(&uc->cq.cq, NULL, 8), 2);
 }
 
 static void second_direct_reader_does_not_wait(struct kunit *test)
@@ -284,7 +292,24 @@ static void the_queue_cannot_be_closed_from_a_callback(struct kunit *test)
 	ut_cq_complete(uc, 0);
 	ut_cq_await(test, uc, 1);
 	KUNIT_EXPECT_EQ(test, uc->may_close, -EDEADLK);
+	/* Nor plugged: the run goes on with the callbacks of what the callback completes */
+	KUNIT_EXPECT_FALSE(test, uc->plugged);
 	KUNIT_EXPECT_EQ(test, kofi_cq_may_close(&uc->cq), 0);
+}
+
+static void a_callback_that_sleeps_holds_up_no_other_queue(struct kunit *test)
+{
+	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_WORKQUEUE);
+	struct ut_cq *other = ut_cq_open_done(test, FI_COMP_WORKQUEUE);
+
+	uc->hold = true;
+	ut_cq_complete(uc, 0);
+	wait_for_completion(&uc->entered);
+	ut_cq_complete(other, 0);
+	KUNIT_EXPECT_TRUE(test, vt_until(atomic_read(&other->calls) == 1));
+	KUNIT_EXPECT_EQ(test, atomic_read(&uc->calls), 0);
+	complete(&uc->leave);
+	ut_cq_await(test, uc, 1);
 }
 
 /* Runs the tasklets that are scheduled on this processor */
@@ -303,6 +328,7 @@ static void what_a_plugged_queue_gets_is_called_when_it_is_unplugged(struct kuni
 		uc = ut_cq_open_done(test, ut_cq_contexts[k]);
 		KUNIT_ASSERT_TRUE(test, kofi_cq_plug(&uc->cq));
 		KUNIT_EXPECT_FALSE(test, kofi_cq_plug(&uc->cq));
+		uc->ops[1].comp.comp.err = EIO;
 		ut_cq_complete(uc, 0);
 		ut_cq_complete(uc, 1);
 		run_tasklets();
@@ -311,12 +337,32 @@ static void what_a_plugged_queue_gets_is_called_when_it_is_unplugged(struct kuni
 		kofi_cq_unplug(&uc->cq);
 		ut_cq_await(test, uc, 2);
 		KUNIT_EXPECT_EQ(test, uc->softirq, !k);
+		KUNIT_EXPECT_FALSE(test, current->flags & PF_MEMALLOC_NOIO);
 		/* It may be plugged again, and nothing is put off without need */
 		KUNIT_ASSERT_TRUE(test, kofi_cq_plug(&uc->cq));
-		kofi_cq_unplug(&uc->cq);
 		ut_cq_complete(uc, 2);
-		ut_cq_await(test, uc, 1);
+		kofi_cq_unplug(&uc->cq);
+		ut_cq_complete(uc, 3);
+		ut_cq_await(test, uc, 2);
+		KUNIT_EXPECT_EQ(test, uc->cq.completed + uc->cq.completed_direct, 4);
+		KUNIT_EXPECT_EQ(test, uc->cq.failed + uc->cq.failed_direct, 1);
 	}
+}
+
+static void what_goes_past_a_plug_comes_behind_what_is_there(struct kunit *test)
+{
+	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_SOFTIRQ);
+	int i;
+
+	KUNIT_ASSERT_TRUE(test, kofi_cq_plug(&uc->cq));
+	ut_cq_complete(uc, 0);
+	kofi_cq_complete_now(&uc->cq, &uc->ops[1].comp.comp);
+	ut_cq_complete(uc, 2);
+	kofi_cq_complete_chain(&uc->cq, &uc->ops[3].comp.comp);
+	kofi_cq_unplug(&uc->cq);
+	ut_cq_await(test, uc, 4);
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, uc->order[i], i);
 }
 
 static int complete_one(void *uc)
@@ -399,7 +445,9 @@ static struct kunit_case cq_run_cases[] = {
 	KUNIT_CASE(callbacks_never_run_at_the_same_time),
 	KUNIT_CASE(runs_take_place_on_the_processor_asked_for),
 	KUNIT_CASE(the_queue_cannot_be_closed_from_a_callback),
+	KUNIT_CASE(a_callback_that_sleeps_holds_up_no_other_queue),
 	KUNIT_CASE(what_a_plugged_queue_gets_is_called_when_it_is_unplugged),
+	KUNIT_CASE(what_goes_past_a_plug_comes_behind_what_is_there),
 	KUNIT_CASE(a_plug_holds_up_the_caller_alone),
 	KUNIT_CASE(what_a_plugger_has_put_off_holds_up_no_other_task),
 	KUNIT_CASE(successes_with_interrupts_disabled_are_called_in_order),

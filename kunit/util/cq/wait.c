@@ -196,6 +196,18 @@ static void threshold_keeps_the_sleeper_asleep(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, sleeper), 3);
 }
 
+/* The sleeper would look all the time otherwise */
+static void no_threshold_is_that_of_one(struct kunit *test)
+{
+	struct wait_test *wt = open_cq(test, FI_CQ_COND_THRESHOLD);
+	struct vt_async *sleeper = vt_async_start(test, do_wait, wt);
+
+	KUNIT_EXPECT_TRUE(test, vt_async_waits(sleeper));
+	KUNIT_EXPECT_TRUE(test, wq_has_sleeper(&wt->cq.wait));
+	complete_one(wt, 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, sleeper), 1);
+}
+
 static void threshold_is_ignored_unless_asked_for(struct kunit *test)
 {
 	struct wait_test *wt = open_cq(test, FI_CQ_COND_NONE);
@@ -336,6 +348,7 @@ static struct kunit_case cq_wait_cases[] = {
 	KUNIT_CASE(sleeper_that_comes_too_late_sleeps_again),
 	KUNIT_CASE(no_wake_up_is_lost),
 	KUNIT_CASE(threshold_keeps_the_sleeper_asleep),
+	KUNIT_CASE(no_threshold_is_that_of_one),
 	KUNIT_CASE(threshold_is_ignored_unless_asked_for),
 	KUNIT_CASE(threshold_gives_way_when_time_is_up),
 	KUNIT_CASE(error_ends_the_wait_below_the_threshold),
