@@ -6,6 +6,7 @@
 #include <linux/err.h>
 #include <linux/irqflags.h>
 #include <kofi/iov.h>
+#include <kofi/stat.h>
 #include "mr.h"
 
 #define BOTH		(FI_REMOTE_READ | FI_REMOTE_WRITE)
@@ -123,6 +124,20 @@ static void a_new_region_has_no_key(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, me->mr->mr.key, FI_KEY_NOTAVAIL);
 	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, FI_KEY_NOTAVAIL), -EACCES);
 	KUNIT_EXPECT_EQ(test, access_via(me, NULL, FI_KEY_NOTAVAIL), -EACCES);
+}
+
+static void a_region_says_its_size_and_its_limit(struct kunit *test)
+{
+	struct mr_ep *me = new_region(test, 0);
+	struct fid *fid = &me->mr->mr.fid;
+	struct kofi_stat stat = {};
+
+	KUNIT_EXPECT_EQ(test, fid->ops->control(fid, FI_GETWAITOBJ, &stat), -ENOSYS);
+	KUNIT_ASSERT_EQ(test, fid->ops->control(fid, KOFI_GETSTAT, &stat), 0);
+	KUNIT_EXPECT_STREQ(test, stat.state, "ready");
+	KUNIT_ASSERT_EQ(test, stat.count, 2);
+	KUNIT_EXPECT_EQ(test, stat.values[0].value, PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, stat.values[1].value, LIMIT);
 }
 
 static void a_region_is_bound_before_it_is_enabled(struct kunit *test)
@@ -333,6 +348,11 @@ static void a_key_that_no_peer_has_used_is_taken_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, key), -EACCES);
 	KUNIT_EXPECT_EQ(test, me->ud->ends, 0);
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, FI_DISCARD, NULL), -FI_EOPBADSTATE);
+	/* No access is possible, and the next key is another one */
+	KUNIT_EXPECT_FALSE(test, kofi_mr_get_again(me->mr, FI_KEY_NOTAVAIL));
+	KUNIT_ASSERT_EQ(test, refresh_page(test, me), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(&me->mr->mr), 0);
+	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, key), -EACCES);
 }
 
 static void a_key_that_a_peer_has_used_is_not_taken_back(struct kunit *test)
@@ -342,6 +362,42 @@ static void a_key_that_a_peer_has_used_is_not_taken_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, me->mr->mr.key), 0);
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, FI_DISCARD, NULL), -EALREADY);
 	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, me->mr->mr.key), 0);
+}
+
+/**
+ * struct loan - Something that holds pages of a region
+ * @borrower: the same
+ * @recalls: how often the region has asked for them
+ */
+struct loan {
+	struct kofi_mr_borrower	borrower;
+	int			recalls;
+};
+
+static void recall_loan(struct kofi_mr_borrower *borrower)
+{
+	container_of(borrower, struct loan, borrower)->recalls++;
+}
+
+static void the_end_of_a_key_waits_for_pages_that_are_lent(struct kunit *test)
+{
+	struct loan loan = { .borrower.recall = recall_loan }, back = loan;
+	struct mr_ep *me = enabled_region(test);
+	struct kofi_mr_map *map = &me->ud->dom.map;
+	u64 key = me->mr->mr.key;
+
+	KUNIT_EXPECT_FALSE(test, kofi_mr_borrow(me->mr, key ^ BIT_ULL(63), &loan.borrower));
+	KUNIT_ASSERT_TRUE(test, kofi_mr_borrow(me->mr, key, &loan.borrower));
+	KUNIT_ASSERT_TRUE(test, kofi_mr_borrow(me->mr, key, &back.borrower));
+	kofi_mr_return(me->mr, &back.borrower);
+	KUNIT_EXPECT_EQ(test, kofi_mr_invalidate(map, &me->ep, key), -EBUSY);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, 0, NULL), 0);
+	KUNIT_EXPECT_EQ(test, loan.recalls, 1);
+	KUNIT_EXPECT_EQ(test, back.recalls, 0);
+	KUNIT_EXPECT_FALSE(test, kofi_mr_borrow(me->mr, key, &back.borrower));
+	KUNIT_EXPECT_EQ(test, me->ud->ends, 0);
+	kofi_mr_return(me->mr, &loan.borrower);
+	KUNIT_EXPECT_EQ(test, me->ud->ends, 1);
 }
 
 static void short_keys_have_32_bits(struct kunit *test)
@@ -495,6 +551,7 @@ static void a_refresh_that_makes_no_sense_changes_nothing(struct kunit *test)
 	};
 
 	KUNIT_EXPECT_EQ(test, fi_mr_refresh(&me->mr->mr, &attr, FI_MORE), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_mr_refresh(&me->mr->mr, &attr, BIT(0)), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, fi_mr_refresh(&me->mr->mr, NULL, 0), -EINVAL);
 	attr.offset = 1;
 	KUNIT_EXPECT_EQ(test, fi_mr_refresh(&me->mr->mr, &attr, 0), -EINVAL);
@@ -698,6 +755,7 @@ KUNIT_ARRAY_PARAM_DESC(ut_type, ut_types, name);
 
 static struct kunit_case mr_ep_cases[] = {
 	KUNIT_CASE(a_new_region_has_no_key),
+	KUNIT_CASE(a_region_says_its_size_and_its_limit),
 	KUNIT_CASE(a_region_is_bound_before_it_is_enabled),
 	KUNIT_CASE(only_its_endpoint_reaches_it),
 	KUNIT_CASE(a_peer_sees_offsets_in_any_mode),
@@ -713,6 +771,7 @@ static struct kunit_case mr_ep_cases[] = {
 	KUNIT_CASE(a_key_that_no_peer_has_ended_stays),
 	KUNIT_CASE(a_peer_ends_a_key_of_its_endpoint),
 	KUNIT_CASE(a_key_that_its_peer_has_ended_is_disabled),
+	KUNIT_CASE(the_end_of_a_key_waits_for_pages_that_are_lent),
 	KUNIT_CASE(short_keys_have_32_bits),
 	KUNIT_CASE(the_provider_can_refuse_a_key),
 	KUNIT_CASE(the_provider_can_put_off_the_end_of_a_key),
