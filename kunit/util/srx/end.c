@@ -49,6 +49,26 @@ static void a_cancelled_receive_ends_with_an_error(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(&us->cntr.cntr), 3);
 }
 
+/* Its object has had another message before */
+static void a_cancelled_receive_has_nothing_of_a_message(struct kunit *test)
+{
+	struct ut_srx *us = ut_srx_open(test, (struct ut_srx_how) {
+		.attr = { .size = 1, .iov_limit = 1, .max_msgs = 1 },
+	});
+
+	KUNIT_EXPECT_EQ(test, ut_recv(us, 1, UT_SRX_BUF), 0);
+	KUNIT_EXPECT_EQ(test, ut_arrive(us, 1, (struct kofi_srx_arrival) {
+		.flags = FI_MSG | FI_REMOTE_CQ_DATA, .len = 10, .data = 4711,
+	}), KOFI_SRX_MATCHED);
+	ut_deliver(us, 1);
+	ut_gets(test, us, .nr = 1, .len = 10, .data = 4711);
+	KUNIT_EXPECT_EQ(test, kofi_srx_post_buf(&us->srx, ut_srx_buf(us, 2), UT_SRX_BUF, NULL,
+						FI_ADDR_UNSPEC, &us->context[2]), 0);
+	KUNIT_EXPECT_EQ(test, ut_cancel(us, 2), 0);
+	KUNIT_EXPECT_NULL(test, us->cq.head->buf);
+	ut_gets(test, us, .nr = 2, .flags = UT_RECV, .err = ECANCELED);
+}
+
 static void the_oldest_with_the_context_is_cancelled(struct kunit *test)
 {
 	struct ut_srx *us = ut_srx(test);
@@ -346,6 +366,7 @@ static void a_context_calls_its_client_too(struct kunit *test)
 
 static struct kunit_case srx_end_cases[] = {
 	KUNIT_CASE(a_cancelled_receive_ends_with_an_error),
+	KUNIT_CASE(a_cancelled_receive_has_nothing_of_a_message),
 	KUNIT_CASE(the_oldest_with_the_context_is_cancelled),
 	KUNIT_CASE(what_has_taken_a_message_is_not_cancelled),
 	KUNIT_CASE(no_context_cancels_nothing),

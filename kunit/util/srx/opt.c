@@ -202,6 +202,14 @@ static void what_cannot_be_counted_is_refused(struct kunit *test)
 					    us->srx.ops), impossible->ret);
 }
 
+/* A peer that chose its tags for one of them would have them all in one bucket of any */
+static void each_receive_side_hashes_in_its_own_way(struct kunit *test)
+{
+	struct ut_srx *us = ut_srx(test), *other = ut_srx(test);
+
+	KUNIT_EXPECT_MEMNEQ(test, &us->srx.secret, &other->srx.secret, sizeof(us->srx.secret));
+}
+
 static void a_provider_has_all_its_functions(struct kunit *test)
 {
 	struct ut_srx *us = ut_srx(test);
@@ -231,6 +239,7 @@ static struct kunit_case srx_opt_cases[] = {
 	KUNIT_CASE(the_least_room_of_a_buffer_is_an_option),
 	KUNIT_CASE(other_options_are_unknown),
 	KUNIT_CASE_PARAM(what_cannot_be_counted_is_refused, impossible_gen_params),
+	KUNIT_CASE(each_receive_side_hashes_in_its_own_way),
 	KUNIT_CASE(a_provider_has_all_its_functions),
 	{}
 };

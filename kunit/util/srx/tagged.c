@@ -308,6 +308,8 @@ static void many_receives_cost_no_more(struct kunit *test)
 		ut_deliver(us, 0);
 	}
 	KUNIT_EXPECT_LT(test, us->srx.compared - before, NR_MANY);
+	/* Each of them was found by its key */
+	KUNIT_EXPECT_GE(test, us->srx.compared - before, NR_MANY / 10);
 }
 
 static void a_receive_looks_at_nothing_if_nothing_waits(struct kunit *test)
@@ -323,6 +325,12 @@ static void a_receive_looks_at_nothing_if_nothing_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ut_trecv(us, 2, 7, 0), 0);
 	/* No message waits, so there is nothing to look at */
 	KUNIT_EXPECT_EQ(test, us->srx.compared, before);
+	/* Of receives with bits to ignore, each is looked at */
+	us = ut_srx(test);
+	KUNIT_EXPECT_EQ(test, ut_trecv(us, 1, 8, 1), 0);
+	KUNIT_EXPECT_EQ(test, ut_trecv(us, 2, 4, 1), 0);
+	KUNIT_EXPECT_EQ(test, from(us, 1, 6, 1), KOFI_SRX_QUEUED);
+	KUNIT_EXPECT_EQ(test, us->srx.compared, 2);
 }
 
 /* A peer's access by tag takes a receive, or is refused */
@@ -361,13 +369,24 @@ static void an_access_by_tag_takes_what_a_message_would(struct kunit *test)
 
 static void an_access_by_tag_needs_the_capability(struct kunit *test)
 {
+	static const u64 others[] = { FI_READ, FI_WRITE };
 	struct ut_srx *us = ut_srx(test);
 	struct kofi_rx *rx;
+	int i;
 
 	KUNIT_EXPECT_EQ(test, ut_trecv(us, 1, 7, 0), 0);
 	us->ep[0].caps = FI_TAGGED | FI_RMA;
 	KUNIT_EXPECT_EQ(test, take(us, 7, 1, 10, FI_WRITE, &rx), -EACCES);
-	us->ep[0].caps |= FI_TAGGED_RMA | FI_WRITE | FI_REMOTE_READ;
+	us->ep[0].caps |= FI_TAGGED_RMA;
+	/* A direction of the endpoint's own operations is none of its peers' */
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		us->ep[0].caps |= others[i];
+		KUNIT_EXPECT_EQ(test, take(us, 7, 1, 10, FI_WRITE, &rx), -EACCES);
+		us->ep[0].caps &= ~others[i];
+	}
+	us->ep[0].caps |= FI_REMOTE_WRITE;
+	KUNIT_EXPECT_EQ(test, take(us, 7, 1, 10, FI_READ, &rx), -EACCES);
+	us->ep[0].caps ^= FI_REMOTE_WRITE | FI_REMOTE_READ;
 	KUNIT_EXPECT_EQ(test, take(us, 7, 1, 10, FI_WRITE, &rx), -EACCES);
 	ut_gets_nothing(test, us);
 	KUNIT_EXPECT_EQ(test, take(us, 7, 1, 10, FI_READ, &rx), 0);
