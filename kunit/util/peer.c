@@ -85,6 +85,11 @@ static void a_key_has_what_a_peer_is_known_by(struct kunit *test)
 	place_addr(&row->b, &addr);
 	kofi_peer_key_set(&b, &addr, row->b.index);
 	KUNIT_EXPECT_EQ(test, !memcmp(&a, &b, sizeof(a)), row->same);
+	KUNIT_EXPECT_EQ(test, b.family, addr.ss_family);
+	KUNIT_EXPECT_EQ(test, b.port, htons(row->b.port));
+	KUNIT_EXPECT_EQ(test, b.addr.s6_addr[row->b.is_v6 ? 0 : 12], row->b.first);
+	KUNIT_EXPECT_EQ(test, b.addr.s6_addr[15], row->b.last);
+	KUNIT_EXPECT_EQ(test, b.addr.s6_addr[2], 0);
 }
 
 static void addresses_are_compared_byte_by_byte_then_by_port(struct kunit *test)
