@@ -28,6 +28,8 @@ static const struct attr_case {
 	{ "no such format", { .format = FI_CQ_FORMAT_TAGGED + 1 }, -EINVAL },
 	{ "no such condition", { .wait_obj = FI_WAIT_UNSPEC,
 	  .wait_cond = FI_CQ_COND_THRESHOLD + 1 }, -EINVAL },
+	{ "a condition without a sleeper", { .wait_obj = FI_WAIT_NONE,
+	  .wait_cond = FI_CQ_COND_THRESHOLD }, -EINVAL },
 	{ "no such context", { .comp_ctx = FI_COMP_DIRECT + 1 }, -EINVAL },
 	{ "callbacks that are polled for", { .wait_obj = FI_WAIT_DONE,
 	  .comp_ctx = FI_COMP_DIRECT } },
