@@ -9,6 +9,7 @@
 #include <linux/sizes.h>
 #include <rdma/fi_tagged.h>
 #include "../../providers/tcp/trace.h"
+#include "../lib/refusal.h"
 #include "rdm.h"
 
 #define LEN	RDM_LEN
@@ -511,6 +512,23 @@ static void an_endpoint_needs_an_address_of_its_own(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL), -EADDRNOTAVAIL);
 }
 
+static void an_endpoint_has_room_for_an_operation_each_way(struct kunit *test)
+{
+	struct fi_info *info = fi_dupinfo(vt_of(test)->info);
+	struct fid_ep *ep;
+
+	KUNIT_ASSERT_NOT_NULL(test, info);
+	vt_free_later(test, info);
+	vt_refusals_begin(test);
+	info->tx_attr->size = 0;
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL), -EINVAL);
+	vt_refused(test, "endpoint", -EINVAL, "info->tx_attr->size is 0");
+	info->tx_attr->size = 1;
+	info->rx_attr->size = 0;
+	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL), -EINVAL);
+	vt_refused(test, "endpoint", -EINVAL, "info->rx_attr->size 0");
+}
+
 static struct kunit_case rdm_cases[] = {
 	KUNIT_CASE(an_endpoint_asks_as_libfabric_asks),
 	KUNIT_CASE_PARAM(a_response_says_the_version_and_repeats_the_port, version_gen_params),
@@ -532,6 +550,7 @@ static struct kunit_case rdm_cases[] = {
 	KUNIT_CASE(a_peer_that_takes_no_connections_is_not_dialled),
 	KUNIT_CASE(what_waits_for_a_peer_ends_with_the_endpoint),
 	KUNIT_CASE(an_endpoint_needs_an_address_of_its_own),
+	KUNIT_CASE(an_endpoint_has_room_for_an_operation_each_way),
 	{}
 };
 
