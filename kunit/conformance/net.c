@@ -67,6 +67,7 @@ static void end_is_a_shell(struct kunit *test, struct vt_end *end)
 		KUNIT_EXPECT_EQ(test, error.err, ENODEV);
 		KUNIT_EXPECT_PTR_EQ(test, error.fid, &end->ep->fid);
 		vt_no_event(test, end->eq);
+		KUNIT_EXPECT_EQ(test, fi_shutdown(end->ep, 0), -ENODEV);
 	}
 	KUNIT_EXPECT_EQ(test, fi_send(end->ep, buf, LEN, NULL, 0, vt_ctx(9)), -ENODEV);
 	KUNIT_EXPECT_EQ(test, fi_recv(end->ep, buf, LEN, NULL, 0, vt_ctx(9)), -ENODEV);
@@ -136,6 +137,8 @@ static void contexts_go_with_their_namespace(struct kunit *test)
 		ended(test, a.tx_cq[i]->cq);
 		ended(test, b.rx_cq[i]->cq);
 	}
+	vt_close(test, &a.tx[0]->fid);
+	KUNIT_EXPECT_EQ(test, fi_tx_context(a.sep, 0, NULL, &a.tx[0], NULL), -ENODEV);
 }
 
 static void nothing_is_opened_where_no_namespace_is(struct kunit *test)

@@ -133,6 +133,8 @@ static void an_option_that_is_wrong_is_named(struct kunit *test)
 				  sizeof(wrong)));
 	refused(test, "setopt", -ENOPROTOOPT, "has no such option",
 		fi_setopt(&ep->fid, FI_OPT_ENDPOINT, 0x7fff, &wrong, sizeof(wrong)));
+	refused(test, "setopt", -EINVAL, "optlen is 4",
+		fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS, &wrong, sizeof(wrong)));
 	refused(test, "setopt", -EINVAL, "optlen is 0",
 		fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAY_SLEEP, &may, 0));
 	vt_join(test, &pair, &vt_default_kind);

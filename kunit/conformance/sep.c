@@ -373,14 +373,31 @@ static void contexts_beyond_what_there_are_are_refused(struct kunit *test)
 	tx = *info->tx_attr;
 	tx.size++;
 	KUNIT_EXPECT_EQ(test, fi_tx_context(sep.sep, 1, &tx, &ep, NULL), -EINVAL);
+	tx = *info->tx_attr;
+	tx.inject_size++;
+	KUNIT_EXPECT_EQ(test, fi_tx_context(sep.sep, 1, &tx, &ep, NULL), -EINVAL);
 	rx = *info->rx_attr;
 	rx.iov_limit++;
 	KUNIT_EXPECT_EQ(test, fi_rx_context(sep.sep, 1, &rx, &ep, NULL), -EINVAL);
-	tx = (struct fi_tx_attr) { .size = 4 };
+	tx = (struct fi_tx_attr) { .size = 4, .op_flags = FI_COMPLETION };
 	KUNIT_ASSERT_EQ(test, fi_tx_context(sep.sep, 1, &tx, &ep, NULL), 0);
 	vt_adopt(test, &ep->fid);
 	KUNIT_EXPECT_GE(test, tx.size, 4);
 	KUNIT_EXPECT_GT(test, tx.iov_limit, 0);
+	KUNIT_EXPECT_EQ(test, tx.op_flags, FI_COMPLETION);
+	rx = (struct fi_rx_attr) { .size = 4, .op_flags = FI_COMPLETION };
+	KUNIT_ASSERT_EQ(test, fi_rx_context(sep.sep, 1, &rx, &ep, NULL), 0);
+	vt_adopt(test, &ep->fid);
+	KUNIT_EXPECT_GE(test, rx.size, 4);
+	KUNIT_EXPECT_GT(test, rx.iov_limit, 0);
+	KUNIT_EXPECT_EQ(test, rx.op_flags, FI_COMPLETION);
+
+	info = vt_dup(test, info);
+	info->ep_attr->tx_ctx_cnt = info->domain_attr->max_ep_tx_ctx + 1;
+	KUNIT_EXPECT_EQ(test, fi_scalable_ep(vt_of(test)->domain, info, &ep, NULL), -EINVAL);
+	info->ep_attr->tx_ctx_cnt = 1;
+	info->tx_attr->iov_limit = SIZE_MAX;
+	KUNIT_EXPECT_EQ(test, fi_scalable_ep(vt_of(test)->domain, info, &ep, NULL), -EINVAL);
 
 	hints = conf_ask(test);
 	hints->ep_attr->tx_ctx_cnt = info->domain_attr->max_ep_tx_ctx + 1;
