@@ -368,6 +368,27 @@ static void a_response_uses_a_credit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_stat(test, &bed->us.ep->fid, "credits"), credits - 1);
 }
 
+/* The peer does not learn that it has been written */
+static void an_offer_whose_end_waits_for_a_credit_ends_with_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
+	u8 *out = vt_buf(test, LONG), *mem = vt_buf(test, LONG);
+	struct rxm_wire_hdr *hdr;
+
+	join(test, bed);
+	send_grant(test, bed, 2);
+	vt_fill(out, LONG, 1);
+	vt_send(test, &bed->us, out, LONG, vt_ctx(1));
+	hdr = rxm_ranges_new(test, bed, mem, LONG, FI_REMOTE_WRITE);
+	hdr->ctrl.type = RXM_WIRE_RNDV_WRITE_DATA;
+	hdr->ctrl.msg_id = rxm_next_packet(test, bed, 1, RXM_WIRE_RNDV_REQ)->ctrl.msg_id;
+	rxm_send_ranges(test, bed, hdr);
+	expect_no_packet(test, bed);
+	KUNIT_EXPECT_TRUE(test, vt_filled(mem, LONG, 1));
+	vt_end_close(test, &bed->peer);
+	vt_failed_with(test, bed->us.tx, vt_ctx(1), ECONNRESET);
+}
+
 static void an_idle_end_waits_for_a_credit_to_leave(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open_on(test, "verbs");
@@ -569,6 +590,7 @@ static struct kunit_case credit_cases[] = {
 	KUNIT_CASE(an_endpoint_says_what_may_be_sent),
 	KUNIT_CASE(a_response_waits_for_a_credit),
 	KUNIT_CASE(a_response_uses_a_credit),
+	KUNIT_CASE(an_offer_whose_end_waits_for_a_credit_ends_with_the_connection),
 	KUNIT_CASE(an_idle_end_waits_for_a_credit_to_leave),
 	KUNIT_CASE(an_idle_connection_is_closed_by_the_peer),
 	KUNIT_CASE_PARAM(a_grant_that_lies_ends_the_connection, bad_grants_gen_params),

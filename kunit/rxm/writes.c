@@ -419,6 +419,20 @@ static void an_offer_whose_write_finds_no_room_below_is_written_later(struct kun
 	rxm_expect_faults(test, 1);
 }
 
+static void an_offer_that_is_being_written_ends_with_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	u8 *mem = vt_buf(test, LONG);
+	u64 id;
+
+	rxm_join(test, bed);
+	id = be_offered(test, bed);
+	rxm_fault(test, "write delay 1000 times=1");
+	rxm_send_ranges(test, bed, make_target(test, bed, id, mem, LONG));
+	vt_end_close(test, &bed->peer);
+	vt_failed_with(test, bed->us.tx, vt_ctx(1), ECONNRESET);
+}
+
 static void an_offer_whose_write_is_refused_below_ends_the_connection(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open_faulty(test);
@@ -599,6 +613,7 @@ static struct kunit_case writes_cases[] = {
 	KUNIT_CASE(a_message_ends_with_the_endpoint),
 	KUNIT_CASE(an_offer_is_written_if_its_receiver_wants_it),
 	KUNIT_CASE(an_offer_whose_write_finds_no_room_below_is_written_later),
+	KUNIT_CASE(an_offer_that_is_being_written_ends_with_the_connection),
 	KUNIT_CASE(an_offer_whose_write_is_refused_below_ends_the_connection),
 	KUNIT_CASE(an_offer_is_written_as_far_as_it_fits),
 	KUNIT_CASE(ranges_behind_the_message_mean_nothing),
