@@ -37,6 +37,11 @@ static void cleanup(void *unused)
 	vt_shell("ip link del kofi0");
 }
 
+static void route_back(void *unused)
+{
+	vt_shell("ip route del unreachable " ADDR);
+}
+
 /* Results for all addresses; returns whether ADDR is among them */
 static bool is_listed(struct kunit *test, struct fi_info *hints)
 {
@@ -63,6 +68,32 @@ static bool is_reason(struct fi_info *hints, const char *text)
 		found |= !strcmp(reasons[i].text, text);
 	kfree(reasons);
 	return found;
+}
+
+/* The provider has nothing; the core would return this for any error of its */
+static void expect_nothing(struct kunit *test, const char *node, u64 flags,
+			   const struct fi_info *hints)
+{
+	struct fi_reason *reasons = vt_buf(test, 8 * sizeof(*reasons));
+	int err = 0, i;
+
+	i = fi_getinfo_why(VT_API, node, 0, flags, hints, reasons, 8);
+	while (--i >= 0)
+		if (reasons[i].kind == FI_REASON_ERROR)
+			err = reasons[i].err;
+	KUNIT_EXPECT_EQ(test, err, -ENODATA);
+}
+
+static void what_has_no_results_is_no_failure(struct kunit *test)
+{
+	struct fi_info *hints = tcp_hints(test, FI_MSG, FI_EP_MSG);
+
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, route_back, NULL), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell("ip route add unreachable " ADDR), 0);
+	expect_nothing(test, ADDR, 0, hints);
+	expect_nothing(test, ADDR, FI_SOURCE, hints);
+	hints->tx_attr->tclass = FI_TC_LABEL + 99;
+	expect_nothing(test, NULL, 0, hints);
 }
 
 /*
@@ -279,8 +310,47 @@ static void a_connection_has_no_tagged_rma(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, info->caps & FI_TAGGED_RMA);
 }
 
+static void an_endpoint_without_connections_has_attributes_of_its_own(struct kunit *test)
+{
+	const u64 order = FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAW | FI_ORDER_SAW | FI_ORDER_SAS;
+	static const u64 others[] = { FI_RMA_PMEM, FI_REMOTE_INV };
+	struct fi_info *info, *none = NULL;
+	int i;
+
+	info = tcp_find(test, "127.0.0.1", tcp_hints(test, FI_TAGGED | FI_RMA, FI_EP_RDM));
+	KUNIT_EXPECT_EQ(test, info->ep_attr->protocol, FI_PROTO_XNET);
+	KUNIT_EXPECT_EQ(test, info->ep_attr->mem_tag_format, U64_MAX);
+	KUNIT_EXPECT_EQ(test, info->tx_attr->msg_order, order);
+	KUNIT_EXPECT_EQ(test, info->rx_attr->msg_order, order);
+	KUNIT_EXPECT_EQ(test, info->domain_attr->max_ep_tx_ctx, 64);
+	KUNIT_EXPECT_EQ(test, info->domain_attr->max_ep_rx_ctx, 64);
+	KUNIT_EXPECT_EQ(test, info->domain_attr->max_ep_srx_ctx, 0);
+	KUNIT_EXPECT_EQ(test, info->domain_attr->max_err_data, 0);
+	KUNIT_EXPECT_TRUE(test, info->domain_attr->caps & FI_AV_USER_ID);
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		KUNIT_EXPECT_EQ(test, fi_getinfo(VT_API, "127.0.0.1", 0, FI_SOURCE,
+						 tcp_hints(test, FI_MSG | FI_RMA | others[i], FI_EP_RDM),
+						 &none), -ENODATA);
+}
+
+static void a_client_gets_the_sizes_and_the_classes_that_it_wants(struct kunit *test)
+{
+	struct fi_info *hints = tcp_hints(test, FI_MSG, FI_EP_MSG), *info;
+
+	hints->tx_attr->size = 1000;
+	hints->rx_attr->size = 2000;
+	hints->tx_attr->tclass = FI_TC_BULK_DATA;
+	hints->domain_attr->tclass = FI_TC_LOW_LATENCY;
+	info = tcp_find(test, "127.0.0.1", hints);
+	KUNIT_EXPECT_EQ(test, info->tx_attr->size, 1000);
+	KUNIT_EXPECT_EQ(test, info->rx_attr->size, 2000);
+	KUNIT_EXPECT_EQ(test, info->tx_attr->tclass, FI_TC_BULK_DATA);
+	KUNIT_EXPECT_EQ(test, info->domain_attr->tclass, FI_TC_LOW_LATENCY);
+}
+
 static struct kunit_case info_cases[] = {
 	KUNIT_CASE(the_source_of_a_route_is_our_own_address),
+	KUNIT_CASE(what_has_no_results_is_no_failure),
 	KUNIT_CASE(an_address_that_no_socket_can_have_is_left_out),
 	KUNIT_CASE(a_fabric_is_a_network_and_a_domain_an_interface),
 	KUNIT_CASE(the_name_of_the_provider_is_any_fabric_and_any_domain),
@@ -288,6 +358,8 @@ static struct kunit_case info_cases[] = {
 	KUNIT_CASE(addresses_beyond_the_limit_are_not_left_out_without_a_word),
 	KUNIT_CASE(a_family_has_its_own_loopback_address),
 	KUNIT_CASE(a_connection_has_no_tagged_rma),
+	KUNIT_CASE(an_endpoint_without_connections_has_attributes_of_its_own),
+	KUNIT_CASE(a_client_gets_the_sizes_and_the_classes_that_it_wants),
 	{}
 };
 
