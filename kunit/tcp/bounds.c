@@ -309,9 +309,14 @@ static void a_look_at_an_endpoint_is_no_refused_call(struct kunit *test)
 {
 	char *text = vt_buf(test, TEXT);
 	struct vt_end end = {};
+	struct fid_pep *pep;
 
 	vt_client(test, &end, &vt_default_kind);
+	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt_of(test)->fabric, vt_of(test)->info, &pep, NULL), 0);
+	vt_adopt(test, &pep->fid);
 	vt_refusals_begin_all(test);
+	/* Nor has one that does not listen yet a line */
+	read_file(test, DIR "listeners", text, TEXT);
 	read_file(test, OBJECTS, text, TEXT);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "endpoint, provider tcp"));
 	vt_not_refused(test);
