@@ -152,9 +152,9 @@ int ktcp_link_responded(struct ktcp_link *link)
 	return ret;
 }
 
-/* Respond to the request of a new connection, or end the connection if that fails */
-static int ktcp_link_respond(struct ktcp_link *link, struct ktcp_req *req,
-			     const struct ktcp_wire_rdm *msg)
+/* Respond to the request of a new connection; false: the connection has ended, as that failed */
+static bool ktcp_link_respond(struct ktcp_link *link, struct ktcp_req *req,
+			      const struct ktcp_wire_rdm *msg)
 {
 	struct ktcp_wire_rdm response;
 	int ret;
@@ -171,62 +171,55 @@ static int ktcp_link_respond(struct ktcp_link *link, struct ktcp_req *req,
 			   sizeof(response));
 	if (ret) {
 		ktcp_link_end(link, -ret);
-		return ret;
+		return false;
 	}
 	link->pid = be32_to_cpu(msg->pid);
 	link->conn.rendezvous = msg->version >= TCP_WIRE_RDM_VERSION;
 	ktcp_link_know_peer(link, &req->msg.cm);
 	link->conn.few_reads = ktcp_accepts_few(&req->msg.cm);
-	return 0;
+	return true;
 }
 
-/* Accepts a request of a peer, or of the endpoint itself; after an error it is the caller's */
-static int ktcp_rdm_accept(struct ktcp_peer *peer, struct ktcp_req *req,
-			   const struct ktcp_wire_rdm *msg, bool self)
+/* Accepts a request of a peer, or of the endpoint itself; false: it is still the caller's */
+static bool ktcp_rdm_accept(struct ktcp_peer *peer, struct ktcp_req *req,
+			    const struct ktcp_wire_rdm *msg, bool self)
 {
 	/* A connection that was accepted makes room for the one that comes in its place */
 	bool instead = !self && peer->link && peer->link->accepted;
 	struct ktcp_link *link;
-	int ret;
 
 	if (!instead && !ktcp_source_may_connect(peer->rdm, &peer->addr))
-		return -EMFILE;
+		return false;
 	link = ktcp_link_new(peer->rdm, &peer->addr);
-	if (!link)
-		return -ENOMEM;
-	ret = ktcp_link_respond(link, req, msg);
-	if (ret)
-		return ret;
+	if (!link || !ktcp_link_respond(link, req, msg))
+		return false;
 	/* Operations that wait for the old connection wait for the new one now */
 	if (!self && peer->link)
 		ktcp_link_drop(peer->link, ECONNRESET);
 	peer->firewall = msg->features & TCP_WIRE_RDM_FIREWALL;
 	ktcp_link_accept(link, self ? NULL : peer, req);
-	return 0;
+	return true;
 }
 
 /* As ktcp_rdm_accept(), for a receive context; the connection takes over the reference to it */
-static int ktcp_ctx_accept(struct ktcp_rdm *rdm, struct ktcp_req *req,
-			   const struct ktcp_wire_ctx *msg, const struct sockaddr_storage *addr,
-			   struct kofi_soft_ep *ctx)
+static bool ktcp_ctx_accept(struct ktcp_rdm *rdm, struct ktcp_req *req,
+			    const struct ktcp_wire_ctx *msg, const struct sockaddr_storage *addr,
+			    struct kofi_soft_ep *ctx)
 {
 	struct ktcp_link *link = NULL;
-	int ret = -EMFILE;
 
-	if (ktcp_source_may_connect(rdm, addr)) {
+	if (ktcp_source_may_connect(rdm, addr))
 		link = ktcp_link_new(rdm, addr);
-		ret = -ENOMEM;
-	}
 	if (!link) {
 		kofi_soft_ep_put(ctx);
-		return ret;
+		return false;
 	}
 	link->index = ctx->index;
 	ktcp_link_bind(link, ctx);
-	ret = ktcp_link_respond(link, req, &msg->rdm);
-	if (!ret)
-		ktcp_link_accept(link, NULL, req);
-	return ret;
+	if (!ktcp_link_respond(link, req, &msg->rdm))
+		return false;
+	ktcp_link_accept(link, NULL, req);
+	return true;
 }
 
 /* Does somebody else claim to be this endpoint? */
@@ -264,7 +257,7 @@ static void ktcp_ctx_asked(struct ktcp_rdm *rdm, struct ktcp_req *req)
 	if (ktcp_ctx_is_claimed(rdm, req, &addr, be16_to_cpu(msg.index)))
 		goto refuse;
 	ctx = ktcp_ctx_find(rdm, be16_to_cpu(msg.index));
-	if (ctx && !ktcp_ctx_accept(rdm, req, &msg, &addr, ctx))
+	if (ctx && ktcp_ctx_accept(rdm, req, &msg, &addr, ctx))
 		return;
 refuse:
 	msg.reason = cpu_to_be16(ctx ? TCP_WIRE_CTX_LATER : TCP_WIRE_CTX_NONE);
@@ -304,7 +297,7 @@ void ktcp_rdm_asked(struct ktcp_listener *listener, struct ktcp_req *req)
 	if (peer)
 		verdict = ktcp_rdm_judge(peer, req, be32_to_cpu(msg.pid));
 	if (verdict == KTCP_REFUSE ||
-	    ktcp_rdm_accept(peer, req, &msg, verdict == KTCP_ACCEPT_SELF)) {
+	    !ktcp_rdm_accept(peer, req, &msg, verdict == KTCP_ACCEPT_SELF)) {
 		/* libfabric expects the data of its request in the refusal */
 		ktcp_cm_send(req->sk.sock, TCP_WIRE_NACK, 0, &msg, heard ? sizeof(msg) : 0);
 		ktcp_req_free(req);

@@ -135,11 +135,11 @@ static void ktcp_rdm_route_recent(struct ktcp_rdm *rdm, struct ktcp_route *route
 }
 
 /*
- * Routes the first operation, with those behind it for its peer.  0: it is routed, or it is
- * route->op, or there is none; -ENOTCONN: nothing was done, and the peer at route->addr is to be
+ * Routes the first operation, with those behind it for its peer.  False: it is routed, or it is
+ * route->op, or there is none; true: nothing was done, and the peer at route->addr is to be
  * dialled.
  */
-static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
+static bool ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
 {
 	struct kofi_av *av = ktcp_rdm_av(rdm);
 	struct kofi_soft_op *op;
@@ -152,12 +152,12 @@ static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
 	route->link = NULL;
 	route->more = op;
 	if (!op)
-		return 0;
+		return false;
 	/* Only an endpoint with an address vector has operations */
 	changes = kofi_av_changes(av);
 	if (likely(ktcp_rdm_is_recent(rdm, op->kept.addr, changes))) {
 		ktcp_rdm_route_recent(rdm, route);
-		return 0;
+		return false;
 	}
 	route->index = kofi_av_rx_index(av, op->kept.addr);
 	if (!kofi_av_addr(av, op->kept.addr, &route->addr)) {
@@ -165,16 +165,16 @@ static int ktcp_rdm_route_one(struct ktcp_rdm *rdm, struct ktcp_route *route)
 		rdm->unrouted--;
 		route->op = op;
 		route->more = !list_empty(&rdm->soft.posted);
-		return 0;
+		return false;
 	}
 	peer = ktcp_peer_find(rdm, &route->addr, route->index);
 	if (!peer || peer->forgotten || !peer->open)
-		return -ENOTCONN;
+		return true;
 	rdm->recent = peer;
 	rdm->recent_addr = op->kept.addr;
 	rdm->recent_changes = changes;
 	ktcp_rdm_route_recent(rdm, route);
-	return 0;
+	return false;
 }
 
 /* Give the first operation to the peer of a route, and dial that peer */
@@ -229,13 +229,13 @@ static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial, const struct ktcp_li
 {
 	struct ktcp_link *last = NULL;
 	struct ktcp_route route __uninitialized;
-	bool routed = false;
-	int i, ret;
+	bool routed = false, absent;
+	int i;
 
 	for (i = 0; i < KTCP_RDM_BUDGET; i++) {
 		rcu_read_lock();
 		spin_lock_irq(&rdm->soft.lock);
-		ret = ktcp_rdm_route_one(rdm, &route);
+		absent = ktcp_rdm_route_one(rdm, &route);
 		spin_unlock_irq(&rdm->soft.lock);
 		rcu_read_unlock();
 		if (last && last == route.link)
@@ -243,10 +243,10 @@ static bool ktcp_rdm_route(struct ktcp_rdm *rdm, bool dial, const struct ktcp_li
 		else if (last)
 			ktcp_rdm_send_routed(last, own);
 		last = route.link;
-		if (ret ? !dial : !route.link && !route.op)
+		if (absent ? !dial : !route.link && !route.op)
 			break;
 		routed = true;
-		if (ret)
+		if (absent)
 			ktcp_rdm_route_dial(rdm, &route);
 		else if (route.op)
 			kofi_soft_op_done(route.op, EINVAL);
