@@ -117,6 +117,10 @@ static void a_request_of_something_else_is_refused(struct kunit *test)
 	peer_send(test, sock, buf, peer_cm(buf, 0, row->data, row->len));
 	peer_recv(test, sock, buf, PEER_CM);
 	KUNIT_EXPECT_EQ(test, buf[1], 6);
+	/* The data of a request that names an incarnation come back */
+	if (row->len == RDM_CM && row->data[4])
+		peer_expect(test, sock, row->data, RDM_CM);
+	peer_hung_up(test, sock);
 	expect_violations(test, 1, KTCP_BAD_REQUEST);
 }
 

@@ -171,6 +171,7 @@ static void a_receive_ends_with_a_connection_that_ends_in_its_message(struct kun
 {
 	u8 msg[PEER_BASE + 8 + LEN] = {};
 	struct rdm_bed bed = {};
+	struct vt_comp comp;
 	size_t len;
 
 	rdm_bed_open(test, &bed, 1, 0);
@@ -182,6 +183,17 @@ static void a_receive_ends_with_a_connection_that_ends_in_its_message(struct kun
 	vt_failed_with(test, bed.end.rx, vt_ctx(1), ECONNRESET);
 	/* The next one waits for another message */
 	vt_none(test, bed.end.rx);
+
+	/* A receive that takes a message of which a part has come */
+	bed.sock = rdm_dial(test, &bed.end, &bed.peer, 1, RDM_PID);
+	len = peer_tagged(msg, 0, NULL, 3, LEN);
+	peer_send(test, bed.sock, msg, len + LEN / 2);
+	msleep(20);
+	take(test, &bed, 3, LEN);
+	peer_close(test, bed.sock);
+	comp = vt_failed_with(test, bed.end.rx, vt_ctx(3), ECONNRESET);
+	KUNIT_EXPECT_EQ(test, comp.len, 0);
+	KUNIT_EXPECT_EQ(test, comp.prov_errno, 0);
 }
 
 /* Rendezvous: we receive */
@@ -341,6 +353,7 @@ static void a_payload_that_is_too_long_is_cut(struct kunit *test)
 static void rts_messages_end_with_their_connection(struct kunit *test)
 {
 	struct rdm_bed bed = {};
+	struct vt_comp comp;
 
 	rdm_bed_open(test, &bed, 1, 0);
 	take(test, &bed, 1, LONG);
@@ -348,7 +361,9 @@ static void rts_messages_end_with_their_connection(struct kunit *test)
 	send_rts(test, &bed, 0, 2, LONG, 2);
 	expect_cts(test, &bed, 1);
 	peer_close(test, bed.sock);
-	vt_failed_with(test, bed.end.rx, vt_ctx(1), ECONNRESET);
+	comp = vt_failed_with(test, bed.end.rx, vt_ctx(1), ECONNRESET);
+	KUNIT_EXPECT_EQ(test, comp.len, 0);
+	KUNIT_EXPECT_EQ(test, comp.prov_errno, 0);
 	/* The other is not there any more */
 	take(test, &bed, 2, LONG);
 	vt_none(test, bed.end.rx);
@@ -410,6 +425,8 @@ static void an_rts_that_is_taken_ends_with_its_connection(struct kunit *test)
 	for (i = 0; i < 2; i++) {
 		comp = vt_failed(test, bed.end.rx);
 		KUNIT_EXPECT_EQ(test, comp.err, ECONNRESET);
+		KUNIT_EXPECT_EQ(test, comp.prov_errno, comp.context == vt_ctx(1) ? 0 : ECONNRESET);
+		KUNIT_EXPECT_EQ(test, comp.len, 0);
 		ended |= comp.context == vt_ctx(1);
 	}
 	KUNIT_EXPECT_TRUE(test, ended);

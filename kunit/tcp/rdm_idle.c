@@ -4,6 +4,7 @@
  * nothing is lost.
  */
 #include <linux/delay.h>
+#include <rdma/fi_tagged.h>
 #include "../../providers/tcp/trace.h"
 #include "rdm.h"
 
@@ -166,6 +167,20 @@ static void an_operation_under_way_keeps_the_connection(struct kunit *test)
 	expect_leave(test, &bed, 1);
 }
 
+static void an_rts_that_waits_keeps_the_connection(struct kunit *test)
+{
+	u8 msg[PEER_BASE + 16], *in = vt_buf(test, LEN);
+	struct rdm_bed bed = {};
+
+	bed_open_idle(test, &bed, true);
+	peer_send(test, bed.sock, msg, peer_rts(msg, 0, NULL, 1, LEN, 1));
+	msleep(2500);
+	KUNIT_ASSERT_EQ(test, fi_trecv(bed.end.ep, in, LEN, NULL, FI_ADDR_UNSPEC, 1, 0, vt_ctx(1)),
+			0);
+	/* The request for its payload is the first thing that comes */
+	peer_expect_op(test, bed.sock, 6, 1, 0);
+}
+
 static void the_connection_with_one_that_is_not_kofi_stays(struct kunit *test)
 {
 	struct rdm_bed bed = {};
@@ -240,6 +255,7 @@ static struct kunit_case rdm_idle_cases[] = {
 	KUNIT_CASE(an_endpoint_closes_what_its_peer_leaves),
 	KUNIT_CASE_SLOW(both_ends_may_leave_at_once),
 	KUNIT_CASE_SLOW(an_operation_under_way_keeps_the_connection),
+	KUNIT_CASE_SLOW(an_rts_that_waits_keeps_the_connection),
 	KUNIT_CASE_SLOW(the_connection_with_one_that_is_not_kofi_stays),
 	KUNIT_CASE_PARAM(a_foul_leave_ends_its_connection, foul_gen_params),
 	KUNIT_CASE_SLOW(two_ends_lose_nothing_when_they_leave),

@@ -199,6 +199,7 @@ static void an_index_that_is_none_is_refused(struct kunit *test)
 		data[11] = 1;
 		peer_recv(test, sock, buf, sizeof(buf));
 		KUNIT_EXPECT_EQ(test, buf[1], 6);
+		KUNIT_EXPECT_NULL(test, memchr_inv(buf + 16, 0, 8));
 		KUNIT_EXPECT_MEMEQ(test, buf + PEER_CM, data, sizeof(data));
 	}
 	peer_hung_up(test, sock);
