@@ -336,6 +336,29 @@ static void a_refused_access_ends_no_other_operation(struct kunit *test)
 }
 
 /* A write that completes when the peer has it */
+/* Its peer may access memory, and knows a key; kofi_rxm leaves that to the endpoint below */
+static void an_endpoint_that_is_no_target_refuses_each_access(struct kunit *test)
+{
+	const struct fi_info *info = vt_of(test)->info;
+	bool loop = column_of(info) == LOOP_RDM;
+	struct fi_info *plain = vt_dup(test, info);
+	struct conf_region region;
+	struct vt_pair pair = {};
+
+	if (!conf_is_rdm(test) || (!loop && column_of(info) != TCP_RDM) ||
+	    strstr(info->fabric_attr->prov_name, ";ofi_rxm") || !conf_has(test, FI_RMA))
+		return;
+	conf_serve(test);
+	plain->caps &= ~(FI_RMA | FI_ATOMIC | FI_TAGGED_RMA);
+	vt_client(test, &pair.a, &vt_default_kind);
+	vt_end_open(test, &pair.b, plain, &vt_default_kind);
+	vt_meet(test, &pair);
+	conf_region(test, &region, LEN, CONF_ACCESS);
+	KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, vt_buf(test, LEN), LEN, NULL, 0, region.addr,
+				      region.key, vt_ctx(1)), 0);
+	KUNIT_EXPECT_EQ(test, next_err(test, pair.a.tx), loop ? EACCES : ECONNRESET);
+}
+
 static void post_delivery(struct kunit *test, struct vt_pair *pair, u8 *buf, u64 addr, u64 key,
 			  void *context)
 {
@@ -433,6 +456,7 @@ static void a_refused_invalidation_ends_no_other_operation(struct kunit *test)
 static struct kunit_case errors_cases[] = {
 	KUNIT_CASE_PARAM(each_cause_has_the_error_that_the_page_says, conf_gen_params),
 	KUNIT_CASE_PARAM(a_refused_access_ends_no_other_operation, conf_gen_params),
+	KUNIT_CASE_PARAM(an_endpoint_that_is_no_target_refuses_each_access, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_refused_write_ends_no_other_operation, conf_gen_params),
 	KUNIT_CASE_PARAM(a_refused_invalidation_ends_no_other_operation, conf_gen_params),
 	{}

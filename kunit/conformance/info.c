@@ -209,6 +209,18 @@ static void what_a_client_cannot_follow_is_not_asked_of_it(struct kunit *test)
 		KUNIT_EXPECT_NE(test, vt_of(test)->info->domain_attr->mr_mode, 0);
 }
 
+static void an_answer_without_hints_asks_for_no_other_mode(struct kunit *test)
+{
+	const struct fi_info *mine = vt_of(test)->info;
+	struct fi_info *list, *info;
+
+	KUNIT_ASSERT_EQ(test, conf_getinfo(test, NULL, &list), 0);
+	for (info = list; info; info = info->next)
+		if (!strcmp(info->fabric_attr->prov_name, mine->fabric_attr->prov_name))
+			KUNIT_EXPECT_EQ(test, info->domain_attr->mr_mode &
+					~mine->domain_attr->mr_mode, 0);
+}
+
 /* Without a target's modes a client can still be the active side */
 static void a_client_that_registers_nothing_is_served(struct kunit *test)
 {
@@ -235,6 +247,7 @@ static struct kunit_case info_cases[] = {
 	KUNIT_CASE_PARAM(other_names_find_nothing, conf_gen_params),
 	KUNIT_CASE_PARAM(its_address_finds_it_as_source_and_as_peer, conf_gen_params),
 	KUNIT_CASE_PARAM(what_a_client_cannot_follow_is_not_asked_of_it, conf_gen_params),
+	KUNIT_CASE_PARAM(an_answer_without_hints_asks_for_no_other_mode, conf_gen_params),
 	KUNIT_CASE_PARAM(a_client_that_registers_nothing_is_served, conf_gen_params),
 	{}
 };

@@ -63,6 +63,14 @@ static void arrived(struct kunit *test, struct vt_pair *pair, void *context,
 	KUNIT_EXPECT_TRUE(test, vt_filled(at, len, seed));
 }
 
+static void an_endpoint_without_the_capability_has_no_such_buffers(struct kunit *test)
+{
+	struct vt_pair pair = {};
+
+	vt_of(test)->info->caps &= ~FI_MULTI_RECV;
+	KUNIT_EXPECT_FALSE(test, multi_join(test, &pair));
+}
+
 static void messages_lie_one_behind_the_other(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, LEN), *next = vt_buf(test, LEN);
@@ -327,6 +335,7 @@ static void tagged_messages_share_a_buffer_if_claimed(struct kunit *test)
 }
 
 static struct kunit_case multi_cases[] = {
+	KUNIT_CASE_PARAM(an_endpoint_without_the_capability_has_no_such_buffers, conf_gen_params),
 	KUNIT_CASE_PARAM(messages_lie_one_behind_the_other, conf_gen_params),
 	KUNIT_CASE_PARAM(messages_of_every_length_fill_a_buffer, conf_gen_params),
 	KUNIT_CASE_PARAM(the_option_holds_for_what_is_posted_afterwards, conf_gen_params),

@@ -166,6 +166,28 @@ static void nothing_is_opened_where_no_namespace_is(struct kunit *test)
 	}
 }
 
+static void a_request_is_for_its_namespace(struct kunit *test)
+{
+	struct vt_netns *netns = vt_netns_new(test);
+	struct fi_info *home = vt_of(test)->info, *request;
+	struct fid_domain *domain;
+	struct fid_fabric *fabric;
+	struct vt_pair pair = {};
+	struct fid_ep *ep;
+
+	if (!conf_is_msg(test) || !enter(test, netns))
+		return;
+	conf_serve(test);
+	request = vt_dial(test, &pair.a);
+	KUNIT_ASSERT_EQ(test, fi_fabric(home->fabric_attr, &fabric, NULL), 0);
+	vt_adopt(test, &fabric->fid);
+	KUNIT_ASSERT_EQ(test, fi_domain(fabric, home, &domain, NULL), 0);
+	vt_adopt(test, &domain->fid);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(domain, request, &ep, NULL), -FI_EDOMAIN);
+	vt_end_open(test, &pair.b, request, &vt_default_kind);
+	vt_accept(test, &pair.b, NULL, 0);
+}
+
 /* Each of them may have held the namespace for a moment */
 static void calls_that_fail_do_not_keep_a_namespace(struct kunit *test)
 {
@@ -218,6 +240,7 @@ static struct kunit_case net_cases[] = {
 	KUNIT_CASE_PARAM(contexts_go_with_their_namespace, conf_gen_rdm),
 	KUNIT_CASE_PARAM(calls_that_fail_do_not_keep_a_namespace, conf_gen_params),
 	KUNIT_CASE_PARAM(nothing_is_opened_where_no_namespace_is, conf_gen_params),
+	KUNIT_CASE_PARAM(a_request_is_for_its_namespace, conf_gen_msg),
 	{}
 };
 

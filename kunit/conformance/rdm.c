@@ -329,6 +329,33 @@ static void an_error_says_which_peer_it_was(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, comp.src_addr, 0);
 }
 
+/* The message waits for the endpoint, or has no peer */
+static void a_peer_that_is_not_enabled_gets_a_message_later_or_never(struct kunit *test)
+{
+	struct vt_end a = {}, b = {};
+	u8 *buf = vt_buf(test, 16);
+	struct vt *vt = vt_of(test);
+	struct vt_comp comp;
+
+	if (!conf_is_rdm(test))
+		return;
+	conf_serve(test);
+	vt_client(test, &a, &vt_default_kind);
+	b.info = vt->info;
+	vt_end_queues(test, &b, vt->info, &vt_default_kind);
+	b.ep = vt_ep(test, vt->info);
+	vt_know(test, &a, &b);
+	vt_send(test, &a, buf, 8, vt_ctx(1));
+	msleep(20);
+	vt_end_enable(test, &b, &vt_default_kind);
+	recv_any(test, &b, buf + 8, 8);
+	KUNIT_ASSERT_EQ(test, vt_wait(a.tx, &comp), 1);
+	KUNIT_EXPECT_TRUE_MSG(test, !comp.err || comp.err == ECONNREFUSED, "%d", comp.err);
+	if (comp.err)
+		vt_send(test, &a, buf, 8, vt_ctx(1));
+	vt_done(test, b.rx, vt_ctx(1));
+}
+
 /* A message to an address that is not in the vector fails at once, or later, once */
 static void an_address_that_is_none_is_an_error(struct kunit *test)
 {
@@ -614,6 +641,7 @@ static struct kunit_case rdm_cases[] = {
 	KUNIT_CASE_PARAM(a_directed_receive_finds_the_message_that_waits, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_peer_that_has_gone_is_an_error_of_each_operation, conf_gen_rdm),
 	KUNIT_CASE_PARAM(an_error_says_which_peer_it_was, conf_gen_rdm),
+	KUNIT_CASE_PARAM(a_peer_that_is_not_enabled_gets_a_message_later_or_never, conf_gen_rdm),
 	KUNIT_CASE_PARAM(an_address_that_is_none_is_an_error, conf_gen_rdm),
 	KUNIT_CASE_PARAM(messages_that_wait_end_with_their_receiver, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_sender_can_go_while_its_messages_wait, conf_gen_rdm),
