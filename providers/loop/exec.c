@@ -264,6 +264,12 @@ static void loop_unpark(struct loop_op *op)
 	loop_ep_put(op->target);
 }
 
+/* To the sender, a target that ends at this moment resets the connection */
+static int loop_target_error(int ret)
+{
+	return ret == -ESHUTDOWN ? -ECONNRESET : ret;
+}
+
 static int loop_arrive(struct loop_op *op, struct loop_ep *target,
 		       struct kofi_rx **rx)
 {
@@ -323,7 +329,7 @@ static int loop_message(struct loop_op *op, struct loop_ep *target)
 		return -EINPROGRESS;
 	if (ret == KOFI_SRX_MATCHED)
 		loop_deliver(op, rx);
-	return ret == -ESHUTDOWN ? -ECONNRESET : ret;
+	return loop_target_error(ret);
 }
 
 /*
@@ -445,7 +451,7 @@ static int loop_tagged_access(struct loop_op *op, struct loop_ep *target)
 
 	ret = kofi_srx_take(target->soft.srx, &what, &rx);
 	if (ret)
-		return ret == -ESHUTDOWN ? -ECONNRESET : ret;
+		return loop_target_error(ret);
 	loop_copy(op, rx, read);
 	kofi_rx_complete(rx);
 	return 0;
