@@ -152,6 +152,19 @@ static void fakehca_on_sync(void *unused, struct device *dev, dma_addr_t addr,
 	spin_unlock_irqrestore(&fakehca_dma_lock, flags);
 }
 
+static void fakehca_on_sync_cpu(void *unused, struct device *dev, dma_addr_t addr, size_t len,
+				enum dma_data_direction dir)
+{
+	struct fakehca_dma *dma;
+	unsigned long flags;
+
+	spin_lock_irqsave(&fakehca_dma_lock, flags);
+	dma = fakehca_dma_find(dev);
+	if (dma)
+		dma->stats.cpu_syncs++;
+	spin_unlock_irqrestore(&fakehca_dma_lock, flags);
+}
+
 static struct fakehca_probe {
 	const char		*name;
 	void			*probe;
@@ -162,6 +175,7 @@ static struct fakehca_probe {
 	{ "dma_map_sg", fakehca_on_map_sg },
 	{ "dma_unmap_sg", fakehca_on_unmap_sg },
 	{ "dma_sync_single_for_device", fakehca_on_sync },
+	{ "dma_sync_single_for_cpu", fakehca_on_sync_cpu },
 };
 
 static void fakehca_find_tracepoint(struct tracepoint *tp, void *unused)
@@ -254,6 +268,7 @@ void fakehca_dma_stats(struct fakehca_dma *dma, struct fakehca_stats *stats)
 	stats->mapped = dma->stats.mapped;
 	stats->bad_unmaps = dma->stats.bad_unmaps;
 	stats->syncs = dma->stats.syncs;
+	stats->cpu_syncs = dma->stats.cpu_syncs;
 	stats->faults = dma->stats.faults;
 	spin_unlock_irqrestore(&fakehca_dma_lock, flags);
 }

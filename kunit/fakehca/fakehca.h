@@ -149,6 +149,7 @@ struct fakehca_attr {
  * @mapped: mappings that exist
  * @bad_unmaps: unmaps of what was not mapped so: address, length or direction
  * @syncs: single mappings handed over to the device
+ * @cpu_syncs: single mappings handed over to the processor
  * @faults: accesses of the device to memory not mapped for it in that direction
  * @pds: protection domains that exist
  * @cqs: completion queues that exist
@@ -171,6 +172,7 @@ struct fakehca_stats {
 	unsigned int	mapped;
 	unsigned int	bad_unmaps;
 	unsigned int	syncs;
+	unsigned int	cpu_syncs;
 	unsigned int	faults;
 	unsigned int	pds;
 	unsigned int	cqs;

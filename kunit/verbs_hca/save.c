@@ -53,6 +53,9 @@ static void a_listener_that_is_refused_is_replaced(struct kunit *test)
 					  FI_SAVE), 0);
 	/* The target has no region with this key, and says so */
 	ht_failed(test, pair.a.tx, EACCES);
+	/* A request and an answer */
+	KUNIT_EXPECT_EQ(test, ht_stats(test).syncs, 2);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).cpu_syncs, 2);
 }
 
 /**
