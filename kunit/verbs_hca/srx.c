@@ -442,15 +442,18 @@ static void a_queue_that_fails_is_told(struct kunit *test)
 static void a_failure_waits_for_an_event_queue(struct kunit *test)
 {
 	struct srx_set set = {};
+	struct fid_ep *other;
 
 	ht_open(test, NULL);
 	set.eq = vt_eq(test, 0);
 	KUNIT_ASSERT_EQ(test, srx_try(test, &set.srx), 0);
+	KUNIT_ASSERT_EQ(test, srx_try(test, &other), 0);
 	fakehca_srq_error(ht_of(test)->hca);
 	KUNIT_ASSERT_EQ(test, fi_ep_bind(set.srx, &set.eq->fid, 0), 0);
 	KUNIT_EXPECT_EQ(test, ht_error(test, set.eq).err, EIO);
 	/* An event that nobody has read goes with the context */
-	vt_close(test, &set.srx->fid);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(other, &set.eq->fid, 0), 0);
+	vt_close(test, &other->fid);
 	vt_no_event(test, set.eq);
 }
 
