@@ -4,6 +4,7 @@
  * error comes out, nothing is left behind, and the next try succeeds.  What belongs to another
  * device is refused.
  */
+#include <linux/inet.h>
 #include <rdma/ib_verbs.h>
 #include "hca.h"
 
@@ -417,6 +418,26 @@ static void an_address_of_another_device_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL), -EINVAL);
 }
 
+/* That it registers no memory does not keep rdma_cm from it */
+static void a_listener_on_a_device_that_is_not_found_is_refused(struct kunit *test)
+{
+	static const struct fakehca_attr attr = { .no_reg = true };
+	struct sockaddr_in addr = {
+		.sin_family		= AF_INET,
+		.sin_addr.s_addr	= in_aton(FAKEHCA_ADDR),
+	};
+	struct vt *vt = vt_of(test);
+	struct fi_info *info;
+	struct fid_pep *pep;
+
+	ht_device(test, &attr);
+	info = vt_dup(test, fail_other(test));
+	memcpy(info->src_addr, &addr, sizeof(addr));
+	KUNIT_ASSERT_EQ(test, fi_fabric(info->fabric_attr, &vt->fabric, NULL), 0);
+	vt_adopt(test, &vt->fabric->fid);
+	KUNIT_EXPECT_EQ(test, fi_passive_ep(vt->fabric, info, &pep, NULL), -ENODEV);
+}
+
 /* The request waits for an endpoint of its device */
 static void a_request_on_another_device_is_refused(struct kunit *test)
 {
@@ -452,6 +473,7 @@ static struct kunit_case fail_cases[] = {
 	KUNIT_CASE_PARAM(a_failed_send_ends_the_connection, send_status_gen_params),
 	KUNIT_CASE(a_message_too_long_for_the_receive_is_truncated),
 	KUNIT_CASE(an_address_of_another_device_is_refused),
+	KUNIT_CASE(a_listener_on_a_device_that_is_not_found_is_refused),
 	KUNIT_CASE(a_request_on_another_device_is_refused),
 	{}
 };

@@ -164,8 +164,10 @@ static void qp_fatal_after_a_refusal_is_not_told(struct kunit *test)
 	struct vt_end end = {};
 	struct fi_info *req = fatal_connect(test, &end);
 
+	vt_recv(test, &end, NULL, 0, vt_ctx(1));
 	KUNIT_ASSERT_EQ(test, fi_reject(ht->vt.pep, req->handle, NULL, 0), 0);
 	KUNIT_EXPECT_EQ(test, ht_error(test, end.eq).err, ECONNREFUSED);
+	ht_each_once(test, end.tx, 1, ECANCELED);
 
 	KUNIT_EXPECT_EQ(test, fakehca_qp_fatal(ht->hca, end.qpn), 0);
 	vt_no_event_for(test, end.eq, HT_QUIET_MS);
