@@ -670,8 +670,9 @@ static void a_message_out_of_form_ends_the_session(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, comp.err, 0);
 }
 
-/* Two saves of an endpoint whose peer has the case for a target */
-static struct vt_peer *save_twice(struct kunit *test, struct save_test *st, struct vt_peer **target)
+/* Two saves of an endpoint whose peer has the case for a target, with so many receives */
+static struct vt_peer *save_twice(struct kunit *test, struct save_test *st, struct vt_peer **target,
+				  int receives)
 {
 	struct vt_peer *peer;
 	struct offer offer;
@@ -682,7 +683,7 @@ static struct vt_peer *save_twice(struct kunit *test, struct save_test *st, stru
 	peer = peer_offering(test, &offer);
 	for (i = 1; i <= 2; i++)
 		KUNIT_ASSERT_EQ(test, post(peer->end.ep, st, st->mr, 0, 0, SAVE, i), 0);
-	vt_peer_accept(*target, 2, REQUEST_LEN);
+	vt_peer_accept(*target, receives, REQUEST_LEN);
 	KUNIT_ASSERT_TRUE(test, vt_completed(&(*target)->received));
 	return peer;
 }
@@ -696,24 +697,46 @@ static void expect_unsaved(struct kunit *test, struct vt_peer *peer, unsigned lo
 		KUNIT_EXPECT_EQ(test, comp.err, err);
 }
 
-/* The target answers the first request twice, and the second one never */
-static void an_answer_to_another_request_is_none(struct kunit *test)
+/* The bytes of the answer stay in the buffer of the target */
+static void answer_first(struct kunit *test, struct vt_peer *peer, struct vt_peer *target)
 {
-	struct vt_peer *peer, *target;
-	struct save_test st = {};
 	__be32 number;
 
-	if (!serve(test, &st))
-		return;
-	peer = save_twice(test, &st, &target);
 	memcpy(&number, target->buf + VT_PEER_IN + 12, sizeof(number));
 	KUNIT_EXPECT_EQ(test, be32_to_cpu(number), 1);
 	memset(target->buf, 0, 4);
 	memcpy(target->buf + 4, &number, sizeof(number));
 	KUNIT_ASSERT_EQ(test, vt_peer_send(target, ANSWER_LEN), IB_WC_SUCCESS);
 	vt_done(test, peer->end.tx, vt_ctx(1));
+}
+
+/* The target answers the first request twice, and the second one never */
+static void an_answer_to_another_request_is_none(struct kunit *test)
+{
+	struct vt_peer *peer, *target;
+	struct save_test st = {};
+
+	if (!serve(test, &st))
+		return;
+	peer = save_twice(test, &st, &target, 2);
+	answer_first(test, peer, target);
 	KUNIT_ASSERT_EQ(test, vt_peer_send(target, ANSWER_LEN), IB_WC_SUCCESS);
 	expect_unsaved(test, peer, 2, EPROTO);
+}
+
+/* The second request finds no receive, and then a queue pair that does not answer */
+static void a_target_that_answers_no_more_fails_the_save(struct kunit *test)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	struct vt_peer *peer, *target;
+	struct save_test st = {};
+
+	if (!serve(test, &st))
+		return;
+	peer = save_twice(test, &st, &target, 1);
+	answer_first(test, peer, target);
+	KUNIT_ASSERT_EQ(test, ib_modify_qp(target->id->qp, &attr, IB_QP_STATE), 0);
+	expect_unsaved(test, peer, 2, ECONNABORTED);
 }
 
 /* Saves that wait for an answer end with the connection, and not only when its time is over */
@@ -727,7 +750,7 @@ static void saves_end_with_the_connection(struct kunit *test)
 
 	if (!serve(test, &st))
 		return;
-	peer = save_twice(test, &st, &target);
+	peer = save_twice(test, &st, &target, 2);
 	/* Those of other endpoints do not wait */
 	vt_join(test, &st.pair, &vt_default_kind);
 	done(test, &st, st.mr, 0, 64, COMMIT);
@@ -751,7 +774,7 @@ static void a_target_that_failed_once_is_not_asked_again(struct kunit *test)
 
 	if (!serve(test, &st))
 		return;
-	peer = save_twice(test, &st, &target);
+	peer = save_twice(test, &st, &target, 2);
 	KUNIT_ASSERT_EQ(test, vt_peer_send(target, ANSWER_LEN - 4), IB_WC_SUCCESS);
 	expect_unsaved(test, peer, 1, EPROTO);
 	expect_unsaved(test, peer, 2, 0);
@@ -779,6 +802,7 @@ static struct kunit_case save_cases[] = {
 	KUNIT_CASE(what_a_request_claims_is_checked),
 	KUNIT_CASE(a_message_out_of_form_ends_the_session),
 	KUNIT_CASE(an_answer_to_another_request_is_none),
+	KUNIT_CASE_SLOW(a_target_that_answers_no_more_fails_the_save),
 	KUNIT_CASE(saves_end_with_the_connection),
 	KUNIT_CASE(a_target_that_failed_once_is_not_asked_again),
 	{}
