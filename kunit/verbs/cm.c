@@ -79,6 +79,8 @@ static void a_listener_without_a_device_has_requests_of_each(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got->tx_attr->size, 7);
 	KUNIT_EXPECT_EQ(test, got->rx_attr->size, 9);
 	KUNIT_EXPECT_EQ(test, got->caps, info->caps);
+	KUNIT_EXPECT_PTR_EQ(test, got->fabric_attr->net, &init_net);
+	KUNIT_EXPECT_EQ(test, got->fabric_attr->api_version, VT_API);
 	KUNIT_EXPECT_MEMEQ(test, got->src_addr, &vt->name, sizeof(any));
 	len = sizeof(any);
 	KUNIT_ASSERT_EQ(test, fi_getname(&client.ep->fid, &any, &len), 0);

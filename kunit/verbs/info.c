@@ -305,6 +305,23 @@ static void source_service_alone_sets_the_port_of_all(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, vt_port_of(info->src_addr), VT_PORT);
 }
 
+/* Of its family, with its port */
+static void wildcard_address_of_the_hints_names_all(struct kunit *test)
+{
+	static const struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = htons(VT_PORT) };
+	struct fi_info *hints = vt_hints(test), *info;
+
+	hints->src_addr = kmemdup(&any, sizeof(any), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, hints->src_addr);
+	hints->src_addrlen = sizeof(any);
+	KUNIT_ASSERT_EQ(test, vt_getinfo(test, NULL, 0, 0, hints, &info), 0);
+
+	for (; info; info = info->next) {
+		KUNIT_EXPECT_EQ(test, info->addr_format, FI_SOCKADDR_IN);
+		KUNIT_EXPECT_EQ(test, vt_port_of(info->src_addr), VT_PORT);
+	}
+}
+
 static void check_way_to(struct kunit *test, const struct fi_info *info,
 			 const struct fi_info *peer, u16 port)
 {
@@ -514,6 +531,7 @@ static struct kunit_case info_cases[] = {
 	KUNIT_CASE(attributes_tell_the_protocols_apart),
 	KUNIT_CASE_PARAM(source_node_names_one_address, vt_family_gen_params),
 	KUNIT_CASE(source_service_alone_sets_the_port_of_all),
+	KUNIT_CASE(wildcard_address_of_the_hints_names_all),
 	KUNIT_CASE_PARAM(node_names_the_peer_and_finds_the_source, vt_family_gen_params),
 	KUNIT_CASE_PARAM(dest_addr_of_the_hints_names_the_peer, vt_family_gen_params),
 	KUNIT_CASE_PARAM(address_format_of_the_hints_selects, vt_family_gen_params),
