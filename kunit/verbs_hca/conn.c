@@ -62,6 +62,7 @@ struct vt_comp ht_failed(struct kunit *test, struct vt_cq *cq, int err)
 
 	KUNIT_ASSERT_EQ_MSG(test, comp.err, err, "operation %lu: %s", (unsigned long)comp.context,
 			    fi_cq_strerror(cq->cq, comp.prov_errno, NULL, NULL, 0));
+	KUNIT_EXPECT_EQ(test, comp.len, 0);
 	return comp;
 }
 

@@ -95,6 +95,7 @@ static void a_receive_of_one_byte_is_mapped(struct kunit *test)
 	const struct fakehca_attr attr = { .roce = true, .max_inline = 64 };
 	u8 *out = ht_buf(test, 1), *in = ht_buf(test, 1);
 	struct vt_pair pair = {};
+	struct vt_comp comp;
 	unsigned int base;
 
 	ht_connect(test, &attr, &pair);
@@ -106,7 +107,9 @@ static void a_receive_of_one_byte_is_mapped(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, base + 1);
 	vt_send(test, &pair.a, out, 1, vt_ctx(2));
 	/* Neither data of the peer nor a key came with it */
-	KUNIT_EXPECT_EQ(test, vt_done(test, pair.a.tx, vt_ctx(2)).data, 0);
+	comp = vt_done(test, pair.a.tx, vt_ctx(2));
+	KUNIT_EXPECT_EQ(test, comp.data, 0);
+	KUNIT_EXPECT_EQ(test, comp.len, 0);
 	KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.tx, vt_ctx(1)).data, 0);
 	KUNIT_EXPECT_EQ(test, *in, 7);
 }

@@ -136,9 +136,9 @@ static void a_part_that_fails_fails_the_read(struct kunit *test)
 	struct hs hs = {};
 
 	hs_open(test, &hs);
-	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 2, IB_WC_REM_OP_ERR);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 2, IB_WC_LOC_LEN_ERR);
 	KUNIT_ASSERT_EQ(test, hs_read(&hs, 2), 0);
-	ht_failed(test, hs.pair.a.tx, EREMOTEIO);
+	KUNIT_EXPECT_EQ(test, ht_failed(test, hs.pair.a.tx, EMSGSIZE).data, 0);
 	vt_event(test, hs.pair.a.eq, FI_SHUTDOWN, NULL);
 	fakehca_idle(ht_of(test)->hca);
 	vt_none(test, hs.pair.a.tx);

@@ -11,6 +11,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/fi_rma.h>
 #include "../lib/calls.h"
+#include "../lib/refusal.h"
 #include "mr.h"
 
 #define READY_DEPTH	4
@@ -304,7 +305,9 @@ static void an_enable_without_a_slot_calls(struct kunit *test)
 	ready_peer_recv(test, r, READY_DEPTH);
 	for (i = 1; i <= READY_DEPTH; i++)
 		KUNIT_ASSERT_EQ(test, ready_send(r, i), 0);
+	vt_refusals_begin(test);
 	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), -EAGAIN);
+	vt_not_refused(test);
 	vt_done(test, r->pair.a.tx, vt_ctx(1));
 
 	ready_expect_one(test, r, FI_TRANSMIT);
@@ -331,9 +334,9 @@ static void a_refresh_that_finds_no_room_calls(struct kunit *test)
 }
 
 /* Begins a case in which one slot is that of an unsignaled operation, which is over */
-static struct ready *ready_unsignaled(struct kunit *test)
+static struct ready *ready_unsignaled(struct kunit *test, bool roce)
 {
-	const struct fakehca_attr attr = { .roce = true, .max_send_sge = 1 };
+	const struct fakehca_attr attr = { .roce = roce, .max_send_sge = 1 };
 	struct ready *r = ready_begin(test, &attr, READY_DEPTH, FI_SELECTIVE_COMPLETION);
 
 	ready_join(test, r);
@@ -346,7 +349,7 @@ static struct ready *ready_unsignaled(struct kunit *test)
 /* Nobody reports its success until somebody needs the slot */
 static void an_unsignaled_operation_holds_up_nobody(struct kunit *test)
 {
-	struct ready *r = ready_unsignaled(test);
+	struct ready *r = ready_unsignaled(test, true);
 
 	/* Another processor may be done with what ends it before the call returns */
 	fakehca_hold(ht_of(test)->hca);
@@ -361,7 +364,7 @@ static void an_unsignaled_operation_holds_up_nobody(struct kunit *test)
 /* The slot of the work request that was to end it is not lost, and somebody calls */
 static void an_unsignaled_operation_waits_for_a_busy_device(struct kunit *test)
 {
-	struct ready *r = ready_unsignaled(test);
+	struct ready *r = ready_unsignaled(test, true);
 
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -ENOMEM);
 	KUNIT_ASSERT_EQ(test, ready_writev(r), -EAGAIN);
@@ -378,7 +381,7 @@ static void an_unsignaled_operation_waits_for_a_busy_device(struct kunit *test)
 static void an_unsignaled_operation_outlives_a_refusal(struct kunit *test)
 {
 	static const struct ready_busy parts = { .op = VT_WRITEV, .pieces = 2 };
-	struct ready *r = ready_unsignaled(test);
+	struct ready *r = ready_unsignaled(test, true);
 
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -EIO);
 	KUNIT_ASSERT_EQ(test, ready_call(r, &parts), -EIO);
@@ -390,10 +393,20 @@ static void an_unsignaled_operation_outlives_a_refusal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ready_writev(r), 0);
 }
 
+static const bool ready_roce[] = { true, false };
+
+static void ready_roce_desc(const bool *roce, char *desc)
+{
+	strscpy(desc, *roce ? "RoCE" : "iWARP", KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(ready_roce, ready_roce, ready_roce_desc);
+
 /* Nor does the client wait for ever if that work request fails */
 static void an_unsignaled_operation_waits_for_no_connection(struct kunit *test)
 {
-	struct ready *r = ready_unsignaled(test);
+	const bool *roce = test->param_value;
+	struct ready *r = ready_unsignaled(test, *roce);
 
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 1, IB_WC_LOC_QP_OP_ERR);
 	KUNIT_ASSERT_EQ(test, ready_writev(r), -EAGAIN);
@@ -524,7 +537,7 @@ static struct kunit_case ready_cases[] = {
 	KUNIT_CASE(an_unsignaled_operation_holds_up_nobody),
 	KUNIT_CASE(an_unsignaled_operation_waits_for_a_busy_device),
 	KUNIT_CASE(an_unsignaled_operation_outlives_a_refusal),
-	KUNIT_CASE(an_unsignaled_operation_waits_for_no_connection),
+	KUNIT_CASE_PARAM(an_unsignaled_operation_waits_for_no_connection, ready_roce_gen_params),
 	KUNIT_CASE(an_rw_operation_that_ends_calls_for_the_next),
 	KUNIT_CASE(an_rw_operation_ends_the_unsignaled_ones_before_it),
 	KUNIT_CASE(registrations_that_are_exhausted_call),

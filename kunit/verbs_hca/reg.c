@@ -115,6 +115,8 @@ static void a_device_that_only_flushes_is_not_tried_for_ever(struct kunit *test)
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 1, IB_WC_WR_FLUSH_ERR);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_CONNECT, 1, -ENETDOWN);
 	KUNIT_EXPECT_EQ(test, hm_reg_any(test, &mr), -ENETDOWN);
+	fakehca_fail_again(ht_of(test)->hca, FAKEHCA_SEND_WC, 1, IB_WC_WR_FLUSH_ERR, 2);
+	KUNIT_EXPECT_EQ(test, hm_reg_any(test, &mr), -EIO);
 	KUNIT_EXPECT_EQ(test, hm_reg_any(test, &mr), 0);
 }
 
@@ -353,6 +355,8 @@ static void strangers_are_rejected(struct kunit *test)
 	flush_work(&stranger->work);
 	KUNIT_EXPECT_EQ(test, stranger->ret, -ECONNREFUSED);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).qps, 2);
+	/* No port of a service is taken, not even for that moment */
+	KUNIT_EXPECT_GE(test, ntohs(((struct sockaddr_in *)&stranger->to)->sin_port), 1024);
 }
 
 static int reg_call(void *context)

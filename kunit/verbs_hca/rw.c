@@ -181,7 +181,7 @@ static void hv_move(struct kunit *test, struct hv *hv, u8 seed)
 	vt_fill(param->read ? hv->target : bytes, HV_LEN, seed);
 	hv_scatter(hv, bytes);
 	KUNIT_ASSERT_EQ(test, hv_post_long(test, hv, seed), 0);
-	vt_done(test, hv->pair.a.tx, vt_ctx(seed));
+	KUNIT_EXPECT_EQ(test, vt_done(test, hv->pair.a.tx, vt_ctx(seed)).data, 0);
 	hv_gather(hv, bytes);
 	KUNIT_EXPECT_MEMEQ(test, bytes + 1, hv->target + 1, HV_LEN - 2);
 	KUNIT_EXPECT_TRUE(test, hv_gaps_untouched(hv));
@@ -255,6 +255,18 @@ static void enable_fails_without_registrations(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_enable(hv.pair.a.ep), param->roce ? 0 : -ENOMEM);
 	if (!param->roce)
 		KUNIT_EXPECT_EQ(test, ht_stats(test).mrs, 0);
+}
+
+static void a_move_needs_a_connection(struct kunit *test)
+{
+	struct hv hv = {};
+
+	hv_device(test);
+	hv_begin(test, &hv, HV_DEPTH, 1);
+	ht_end_enable(test, &hv.pair.a);
+	hv.target = hm_pages(test);
+	KUNIT_ASSERT_EQ(test, hm_reg(test, hv.target, HV_LEN, &hv.mr), 0);
+	KUNIT_EXPECT_EQ(test, hv_post_long(test, &hv, 1), -ENOTCONN);
 }
 
 /*
@@ -367,9 +379,9 @@ static void an_error_in_a_later_round_is_the_moves(struct kunit *test)
 	struct hv hv = {};
 
 	hv_open(test, &hv, HV_DEPTH, 1);
-	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, param->round + 1, IB_WC_REM_OP_ERR);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 2 * param->round, IB_WC_LOC_LEN_ERR);
 	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
-	hv_expect_failure(test, &hv, EREMOTEIO);
+	hv_expect_failure(test, &hv, EMSGSIZE);
 }
 
 static void the_first_error_of_a_round_is_the_moves(struct kunit *test)
@@ -458,6 +470,7 @@ static void a_connection_that_ends_between_rounds_cancels_once(struct kunit *tes
 	KUNIT_ASSERT_EQ(test, ret, -FI_EAVAIL);
 	KUNIT_ASSERT_EQ(test, fi_cq_readerr(hv.pair.a.tx->cq, &error, 0), 1);
 	KUNIT_EXPECT_EQ(test, error.err, ECANCELED);
+	KUNIT_EXPECT_EQ(test, error.prov_errno, IB_WC_WR_FLUSH_ERR);
 	KUNIT_EXPECT_PTR_EQ(test, error.op_context, vt_ctx(8));
 	hv_expect_unmapped(test, &hv);
 	vt_none(test, hv.pair.a.tx);
@@ -551,6 +564,7 @@ static struct kunit_case rw_cases[] = {
 	KUNIT_CASE_PARAM(a_move_takes_as_many_rounds_as_it_needs, hv_param_gen_params),
 	KUNIT_CASE_PARAM(moves_in_flight_are_counted, hv_param_gen_params),
 	KUNIT_CASE_PARAM(enable_fails_without_registrations, hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_move_needs_a_connection, hv_param_gen_params),
 	KUNIT_CASE_PARAM(a_refused_first_work_request_moves_nothing, hv_param_gen_params),
 	KUNIT_CASE_PARAM(what_waits_in_front_is_refused_once, hv_param_gen_params),
 	KUNIT_CASE_PARAM(a_refusal_in_the_middle_of_a_round_fails_the_move, hv_param_gen_params),

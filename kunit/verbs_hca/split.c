@@ -73,7 +73,8 @@ static void sp_move(struct kunit *test, struct sp *sp, bool read, u8 seed)
 {
 	vt_fill(read ? sp->target : sp->buf + 1, SP_LEN - 2, seed);
 	KUNIT_ASSERT_EQ(test, sp_post(sp, read, seed), 0);
-	vt_done(test, sp->pair.a.tx, vt_ctx(seed));
+	/* It ends no key */
+	KUNIT_EXPECT_EQ(test, vt_done(test, sp->pair.a.tx, vt_ctx(seed)).data, 0);
 	KUNIT_EXPECT_TRUE(test, vt_filled(read ? sp->buf + 1 : sp->target, SP_LEN - 2, seed));
 	sp_expect_unmapped(test, sp);
 }
@@ -150,6 +151,9 @@ static void sp_refuse_in_the_middle(struct kunit *test, unsigned int times)
 	comp = ht_failed(test, sp.pair.a.tx, EIO);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(8));
 	KUNIT_EXPECT_EQ(test, comp.flags, FI_RMA | (param->read ? FI_READ : FI_WRITE));
+	KUNIT_EXPECT_EQ(test, comp.data, 0);
+	/* The device has reported nothing */
+	KUNIT_EXPECT_EQ(test, comp.prov_errno, 0);
 	/* Without the marker nobody knows before the close what the device does */
 	if (times == 1)
 		sp_expect_unmapped(test, &sp);
@@ -201,6 +205,7 @@ static void what_waits_in_front_is_refused_alone(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, sp_post(&sp, param->read, 8), -EIO);
 	comp = ht_failed(test, sp.pair.a.tx, EIO);
 	KUNIT_EXPECT_PTR_EQ(test, comp.context, vt_ctx(5));
+	KUNIT_EXPECT_EQ(test, comp.prov_errno, 0);
 	vt_event(test, sp.pair.a.eq, FI_SHUTDOWN, NULL);
 	vt_none(test, sp.pair.a.tx);
 	sp_expect_unmapped(test, &sp);
