@@ -8,6 +8,8 @@
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include <rdma/fi_rma.h>
+#include <rdma/ib_verbs.h>
+#include "../lib/dmabuf.h"
 #include "mr.h"
 
 static void hm_free_pages(void *mem)
@@ -225,6 +227,75 @@ static void pages_are_counted_from_the_first_to_the_last(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, mr);
 }
 
+/* That is 64 KiB here; the second element goes on where the first one ends */
+static void no_segment_is_longer_than_the_device_takes(struct kunit *test)
+{
+	const struct fakehca_attr attr = { .roce = true, .fast_reg_pages = 64 };
+	size_t first = SZ_64K - PAGE_SIZE, len = first + 2 * SZ_64K;
+	u8 *buf = ht_buf(test, len);
+	struct kvec list[] = { { buf, first }, { buf + first, 2 * SZ_64K } };
+	struct vt_pair pair = {};
+	unsigned int before;
+	struct fid_mr *mr;
+
+	hm_serve(test, &attr);
+	ht_join(test, &pair);
+	vt_fill(buf, len, 4);
+	before = ht_stats(test).mapped;
+	KUNIT_ASSERT_EQ(test, hm_regv(test, list, 2, HM_REMOTE, &mr), 0);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before + 3);
+	mr_expect_read(test, &pair, buf, len, buf, mr);
+}
+
+static void a_region_may_be_as_long_as_the_device_says(struct kunit *test)
+{
+	u8 *buf = ht_buf(test, 128);
+	struct fid_mr *mr;
+
+	hm_open(test, NULL);
+	fakehca_ibdev(ht_of(test)->hca)->attrs.max_mr_size = 64;
+	KUNIT_EXPECT_EQ(test, hm_reg(test, buf, 65, &mr), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, hm_reg(test, buf, 64, &mr), 0);
+}
+
+/* The memory is the device's as long as that has the registration */
+static void a_registration_that_does_not_end_stays_the_clients(struct kunit *test)
+{
+	unsigned int mapped;
+	struct fid_mr *mr;
+
+	hm_open(test, NULL);
+	KUNIT_ASSERT_EQ(test, hm_reg_any(test, &mr), 0);
+	mapped = ht_stats(test).mapped;
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_DEREG_MR, 1, -EIO);
+	KUNIT_EXPECT_EQ(test, fi_close(&mr->fid), -EIO);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, mapped);
+	vt_close(test, &mr->fid);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, mapped - 1);
+}
+
+/* By a client that says more of the device than fi_getinfo() does */
+static void regions_of_other_devices_memory_are_refused(struct kunit *test)
+{
+	const struct fi_mr_dmabuf piece = {
+		.dmabuf	= vt_dmabuf(test, VT_DMABUF_FIXED, PAGE_SIZE)->dmabuf,
+		.len	= PAGE_SIZE,
+	};
+	struct fi_mr_attr attr = { .dmabuf = &piece, .iov_count = 1, .access = HM_REMOTE };
+	struct kvec kvec = { ht_buf(test, 64), 64 };
+	struct vt *vt = vt_of(test);
+	struct fid_mr *mr;
+
+	ht_device(test, NULL);
+	ht_fabric(test, ht_hints(test));
+	vt->info->caps |= FI_HMEM | FI_RMA_PMEM;
+	KUNIT_ASSERT_EQ(test, fi_domain(vt->fabric, vt->info, &vt->domain, NULL), 0);
+	vt_adopt(test, &vt->domain->fid);
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(vt->domain, &attr, FI_MR_DMABUF, &mr), -EOPNOTSUPP);
+	attr.mr_iov = &kvec;
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(vt->domain, &attr, FI_RMA_PMEM, &mr), -FI_EBADFLAGS);
+}
+
 /* iWARP: the key of the read region has to allow what the answer does */
 static void a_registered_region_takes_what_is_read(struct kunit *test)
 {
@@ -306,6 +377,10 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(a_device_without_gaps_refuses_them),
 	KUNIT_CASE(gaps_are_limited_by_the_device),
 	KUNIT_CASE(pages_are_counted_from_the_first_to_the_last),
+	KUNIT_CASE(no_segment_is_longer_than_the_device_takes),
+	KUNIT_CASE(a_region_may_be_as_long_as_the_device_says),
+	KUNIT_CASE(a_registration_that_does_not_end_stays_the_clients),
+	KUNIT_CASE(regions_of_other_devices_memory_are_refused),
 	KUNIT_CASE(a_registered_region_takes_what_is_read),
 	KUNIT_CASE(keys_are_fresh_although_the_device_repeats),
 	KUNIT_CASE(a_region_that_the_device_keeps_stays_open),

@@ -6,7 +6,10 @@
  * fakehca counts doorbells and mappings, so a case sees whether the device has heard of a
  * registration, and whether the memory is the client's.
  */
+#include <linux/scatterlist.h>
+#include <linux/sizes.h>
 #include <rdma/fi_rma.h>
+#include <rdma/ib_verbs.h>
 #include "mr.h"
 
 #define MR_EP_DEPTH	4	/* of queues that a case fills */
@@ -84,6 +87,21 @@ static void mr_ends_desc(const bool *ends, char *desc)
 }
 
 KUNIT_ARRAY_PARAM(mr_ends, mr_ends, mr_ends_desc);
+
+/* The operation behind it, which is flushed, is all that is reported */
+static void a_registration_that_fails_ends_the_connection(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	struct fid_mr *mr;
+
+	mr = mr_ep_open(test, &pair);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 1, IB_WC_LOC_PROT_ERR);
+	vt_send(test, &pair.a, NULL, 0, vt_ctx(1));
+	KUNIT_EXPECT_PTR_EQ(test, ht_failed(test, pair.a.tx, ECANCELED).context, vt_ctx(1));
+	vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
+	vt_none(test, pair.a.tx);
+}
 
 /* In whatever order, and the device never hears of them */
 static void registrations_are_taken_back_before_their_doorbell(struct kunit *test)
@@ -471,9 +489,71 @@ static void an_operation_behind_a_discarded_registration_goes_on(struct kunit *t
 		vt_done(test, me.pair.b.tx, vt_ctx(i));
 }
 
+/* What it has at first is two pages, which are apart from each other */
+static void what_a_region_cannot_take_is_refused(struct kunit *test)
+{
+	struct fi_cntr_attr cntr_attr = { .wait_obj = FI_WAIT_NONE };
+	struct scatterlist sgl[4];
+	struct fi_mr_attr attr = {
+		.type		= FI_BUF_SGL,
+		.mr_sgl		= sgl,
+		.iov_count	= 2,
+		.access		= FI_REMOTE_READ,
+		.page_limit	= 2,
+	};
+	const struct fakehca_attr hca = { .roce = true, .sg_gaps = true };
+	u8 *buf = ht_buf(test, 2 * SZ_64K);
+	struct vt *vt = vt_of(test);
+	struct vt_pair pair = {};
+	struct fid_mr *mr, *none;
+	struct fid_cntr *cntr;
+	int i;
+
+	ht_connect(test, &hca, &pair);
+	sg_init_table(sgl, 4);
+	for (i = 0; i < 4; i++)
+		sg_set_buf(&sgl[i], buf + 2 * i * PAGE_SIZE, PAGE_SIZE);
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt->domain, &attr, FI_MR_ENDPOINT | FI_MR_LEND, &mr),
+			0);
+	vt_adopt(test, &mr->fid);
+
+	KUNIT_ASSERT_EQ(test, fi_cntr_open(vt->domain, &cntr_attr, &cntr, NULL), 0);
+	vt_adopt(test, &cntr->fid);
+	KUNIT_EXPECT_EQ(test, fi_mr_bind(mr, &cntr->fid, FI_REMOTE_READ), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_mr_bind(mr, &pair.a.ep->fid, FI_REMOTE_READ), -FI_EBADFLAGS);
+	KUNIT_EXPECT_EQ(test, fi_mr_refresh(mr, &attr, FI_MORE), -FI_EBADFLAGS);
+
+	attr.iov_count = 3;
+	KUNIT_EXPECT_EQ(test, fi_mr_refresh(mr, &attr, 0), -EMSGSIZE);
+	attr.iov_count = 2;
+	sgl[1].length = 0;
+	KUNIT_EXPECT_EQ(test, fi_mr_refresh(mr, &attr, 0), -EINVAL);
+	sgl[1].length = 2 * SZ_64K;
+	KUNIT_EXPECT_EQ(test, fi_mr_refresh(mr, &attr, 0), -EINVAL);
+	sg_init_table(sgl, 2);
+	sg_set_buf(sgl, buf, PAGE_SIZE);
+	sgl[1].length = PAGE_SIZE;
+	KUNIT_EXPECT_EQ(test, fi_mr_refresh(mr, &attr, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, vt_stat(test, &mr->fid, "size"), 0);
+
+	/* A device that takes gaps does not take them here */
+	sg_set_buf(&sgl[1], buf + 2 * PAGE_SIZE + 8, 8);
+	KUNIT_EXPECT_EQ(test, fi_mr_refresh(mr, &attr, 0), -EMSGSIZE);
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(vt->domain, &attr, FI_MR_ENDPOINT, &none), -EINVAL);
+	attr.page_limit = 17;
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(vt->domain, &attr, FI_MR_ENDPOINT, &none), -EMSGSIZE);
+	attr.iov_count = 0;
+	KUNIT_EXPECT_EQ(test, fi_mr_refresh(mr, &attr, 0), -EINVAL);
+	attr.mr_sgl = NULL;
+	attr.page_limit = 0;
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(vt->domain, &attr, FI_MR_ENDPOINT, &none), -EINVAL);
+}
+
 static struct kunit_case mr_ep_cases[] = {
+	KUNIT_CASE(what_a_region_cannot_take_is_refused),
 	KUNIT_CASE(a_region_in_flight_is_not_closed),
 	KUNIT_CASE_PARAM(a_region_in_flight_closes_with_its_connection, mr_ends_gen_params),
+	KUNIT_CASE(a_registration_that_fails_ends_the_connection),
 	KUNIT_CASE(registrations_are_taken_back_before_their_doorbell),
 	KUNIT_CASE(a_registration_leaves_the_one_behind_it),
 	KUNIT_CASE(no_peer_ends_a_key_before_the_doorbell),

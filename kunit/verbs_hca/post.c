@@ -4,6 +4,7 @@
  * is to report.  A peer cannot tell.
  */
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/preempt.h>
 #include <linux/scatterlist.h>
@@ -208,6 +209,9 @@ static void every_half_queue_is_reported_once(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ht_stats(test).unsaid, base + i - i / half);
 	}
 	vt_none(test, po.pair.a.tx);
+	/* Nothing of them is left in their slots */
+	KUNIT_ASSERT_EQ(test, po_post(&po, &call, FI_COMPLETION), 0);
+	KUNIT_EXPECT_EQ(test, vt_done(test, po.pair.a.tx, vt_ctx(1)).len, 0);
 }
 
 static void a_chain_has_one_doorbell(struct kunit *test)
@@ -234,6 +238,64 @@ static void a_chain_has_one_doorbell(struct kunit *test)
 		vt_done(test, pair.b.tx, vt_ctx(2));
 	}
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base + 1);
+}
+
+/* As many as the endpoint has memory for, each time */
+static void the_eighth_of_a_chain_rings(struct kunit *test)
+{
+	struct vt_pair pair = {};
+	const struct vt_xfer x = {
+		.buf = ht_buf(test, 64), .len = 64, .context = vt_ctx(1),
+	};
+	unsigned int base, i;
+
+	ht_connect(test, NULL, &pair);
+	base = ht_stats(test).doorbells;
+	for (i = 1; i <= 3 * 8; i++) {
+		vt_recv(test, &pair.b, ht_buf(test, 64), 64, vt_ctx(2));
+		KUNIT_ASSERT_EQ(test, vt_post_flags(pair.a.ep, VT_SENDMSG, &x,
+						    FI_COMPLETION | FI_MORE), 0);
+		KUNIT_ASSERT_EQ(test, ht_stats(test).doorbells, base + i / 8);
+	}
+}
+
+/* Messages, @burst at a time, until the device is to wait for @count completions */
+static void po_bursts(struct kunit *test, struct vt_pair *pair, unsigned int burst,
+		      unsigned int pause_ms, unsigned int count)
+{
+	struct fakehca *hca = ht_of(test)->hca;
+	unsigned int i, j;
+
+	for (i = 0; i < 300 && ht_stats(test).cq_count != count; i++) {
+		fakehca_hold(hca);
+		for (j = 0; j < burst; j++) {
+			vt_recv(test, &pair->b, NULL, 0, vt_ctx(1));
+			vt_send(test, &pair->a, NULL, 0, vt_ctx(2));
+		}
+		fakehca_release(hca);
+		for (j = 0; j < burst; j++) {
+			vt_done(test, pair->a.tx, vt_ctx(2));
+			vt_done(test, pair->b.tx, vt_ctx(1));
+		}
+		msleep(pause_ms);
+	}
+}
+
+/* As lib/dim decides each 64 interrupts: the more completions there are, the longer they wait */
+static void interrupts_are_moderated_where_the_device_can(struct kunit *test)
+{
+	const struct fakehca_attr attr = { .roce = true, .dim = true };
+	struct vt_pair pair = {};
+
+	ht_connect(test, &attr, &pair);
+	po_bursts(test, &pair, 1, 20, 1);
+	/* There is no reason while they come at one pace */
+	KUNIT_EXPECT_EQ(test, ht_stats(test).cq_count, 0);
+	po_bursts(test, &pair, 16, 0, 4);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).cq_count, 4);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).cq_usec, 1);
+	po_bursts(test, &pair, 1, 20, 1);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).cq_count, 1);
 }
 
 /**
@@ -358,6 +420,7 @@ static void a_registration_shares_the_doorbell_of_a_send(struct kunit *test)
 	vt_done(test, pair.a.tx, vt_ctx(1));
 	vt_done(test, pair.b.tx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, ht_stats(test).doorbells, base + 1);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).fences, 0);
 }
 
 static struct kunit_case kofi_hca_post_cases[] = {
@@ -366,6 +429,8 @@ static struct kunit_case kofi_hca_post_cases[] = {
 	KUNIT_CASE_PARAM(large_data_over_iwarp_are_reported, po_call_gen_params),
 	KUNIT_CASE(every_half_queue_is_reported_once),
 	KUNIT_CASE(a_chain_has_one_doorbell),
+	KUNIT_CASE(the_eighth_of_a_chain_rings),
+	KUNIT_CASE(interrupts_are_moderated_where_the_device_can),
 	KUNIT_CASE(a_refused_chain_calls_nobody_back_from_a_post),
 	KUNIT_CASE_PARAM(a_refused_request_is_told_to_its_caller, po_nth_gen_params),
 	KUNIT_CASE(a_registration_shares_the_doorbell_of_a_send),
