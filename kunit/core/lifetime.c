@@ -325,6 +325,8 @@ static void set_that_cannot_be_closed_is_closed_later(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), -EBUSY);
 	KUNIT_EXPECT_NULL(test, set.ep);
 	KUNIT_EXPECT_NOT_NULL(test, set.cq);
+	/* What is left is the set's, and closed with it, also if an endpoint joins it again */
+	KUNIT_EXPECT_EQ(test, fi_ep_set_open(&set, other->info, NULL, NULL), 0);
 	KUNIT_EXPECT_EQ(test, core_close(test, ep), 0);
 	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), -EBUSY);
 	KUNIT_EXPECT_NULL(test, set.domain);
