@@ -3,9 +3,7 @@
  * Suite kofi_hook_stack: two hooks on one provider, hooks by the parameter of kofi.ko, and a
  * provider that stays as long as a hook has it open.
  */
-#include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/sched.h>
 #include "../lib/file.h"
 #include "../lib/log.h"
 #include "bed.h"
@@ -154,41 +152,6 @@ static void a_write_that_names_no_hook_is_refused(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, bed_info(test, "loop", FI_MSG)->fabric_attr->prov_name, "loop");
 }
 
-#ifdef CONFIG_FAULT_INJECTION
-#define FAILSLAB	"cd /sys/kernel/debug/failslab && "
-#define MANY		100	/* more allocations than a write makes */
-
-static void allocations_as_they_were(void *unused)
-{
-	vt_shell(FAILSLAB "echo Y >ignore-gfp-wait && echo 2 >verbose");
-}
-
-static void a_write_without_memory_changes_nothing(struct kunit *test)
-{
-	static const char fault[] = "ofi_hook_fault\n";
-	struct kmsg_dump_iter log;
-	int n, left = 0;
-	ssize_t ret;
-
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, no_hooks, NULL), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, allocations_as_they_were, NULL), 0);
-	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo N >ignore-gfp-wait && echo 0 >verbose"), 0);
-	vt_log_clear(&log);
-	for (n = 1; n < MANY && !left; n++) {
-		current->fail_nth = n;
-		ret = set_hooks(fault);
-		left = current->fail_nth;
-		current->fail_nth = 0;
-		/* A worker would close the file, and perhaps not before the next write */
-		flush_delayed_fput();
-		if (ret != strlen(fault))
-			KUNIT_EXPECT_EQ_MSG(test, ret, -ENOMEM, "allocation %d", n);
-	}
-	KUNIT_EXPECT_GT(test, left, 0);
-	KUNIT_EXPECT_EQ(test, vt_log_count(&log, "is a hook that is loaded"), 0);
-}
-#endif
-
 static void a_write_loads_the_hooks_it_names(struct kunit *test)
 {
 	KUNIT_ASSERT_EQ(test, vt_shell("rmmod kofi_hook_fault"), 0);
@@ -249,9 +212,6 @@ static struct kunit_case stack_cases[] = {
 	KUNIT_CASE(a_parameter_puts_no_hooks_on_names),
 	KUNIT_CASE(a_client_that_names_a_hook_gets_just_that),
 	KUNIT_CASE(a_write_that_names_no_hook_is_refused),
-#ifdef CONFIG_FAULT_INJECTION
-	KUNIT_CASE(a_write_without_memory_changes_nothing),
-#endif
 	KUNIT_CASE(a_write_loads_the_hooks_it_names),
 	KUNIT_CASE(a_write_that_loads_keeps_no_query_waiting),
 	KUNIT_CASE(a_read_in_sysfs_loads_no_hook),
