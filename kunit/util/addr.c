@@ -221,6 +221,8 @@ static void an_address_is_found_on_its_interface(struct kunit *test)
 		addr = parse(test, rows[i].node, 0);
 		KUNIT_EXPECT_EQ_MSG(test, kofi_addr_ifindex(&init_net, &addr), rows[i].ifindex,
 				    "%s", rows[i].node);
+		KUNIT_EXPECT_EQ_MSG(test, kofi_addr_is_local(&init_net, &addr),
+				    rows[i].ifindex == 1, "%s", rows[i].node);
 	}
 }
 

@@ -167,6 +167,7 @@ static void rows_of_addresses_are_inserted(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fi_addr[i], i);
 		KUNIT_EXPECT_TRUE(test, ut_av_is_at(at, i, ut_ipv4(255 + i / 2, UT_PORT + i % 2)));
 	}
+	KUNIT_EXPECT_EQ(test, ut_av_insertsym(at, "10.0.0.9", 1, 65535, 1, fi_addr, 0, NULL), 1);
 	KUNIT_EXPECT_EQ(test, ut_av_insertsym(at, "10.0.0.1", 1, 65535, 2, fi_addr, 0, NULL),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, ut_av_insertsym(at, "10.0.0.1", 0, UT_PORT, 1, fi_addr, 0, NULL),
