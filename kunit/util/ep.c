@@ -471,6 +471,7 @@ static void room_calls_a_client_that_waits_once(struct kunit *test)
 {
 	struct ep_test *et = open_bound(test, FI_WAIT_DONE);
 
+	et->ep.rx.cq = NULL;
 	kofi_waiter_wake(&et->ep.tx.room);
 	kofi_waiter_note(&et->ep.tx.room);
 	kofi_waiter_note(&et->ep.tx.room);
@@ -483,10 +484,13 @@ static void room_calls_a_client_that_waits_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, et->dir, FI_TRANSMIT);
 	KUNIT_EXPECT_EQ(test, et->may_close, -EDEADLK);
 
+	et->ep.rx.cq = &et->cq;
+	et->ep.tx.cq = NULL;
 	kofi_waiter_note(&et->ep.rx.room);
 	kofi_waiter_wake(&et->ep.rx.room);
 	called(test, et);
 	KUNIT_EXPECT_EQ(test, et->dir, FI_RECV);
+	KUNIT_EXPECT_EQ(test, et->may_close, -EDEADLK);
 }
 
 static void a_client_is_called_without_an_event(struct kunit *test)
@@ -552,6 +556,22 @@ static void a_shared_receive_context_only_receives(struct kunit *test)
 	kofi_ep_fini(&et->ep);
 }
 
+static void a_shared_receive_context_has_what_was_asked_for(struct kunit *test)
+{
+	static const struct kofi_ep_limits lends = { .rx_op_flags = FI_COMPLETION, .lent_iov = 9 };
+	struct fi_rx_attr attr = {
+		.caps = FI_HMEM | FI_MSG, .mode = FI_ASYNC_IOV, .op_flags = FI_COMPLETION,
+	};
+	struct kofi_ep *ep = vt_buf(test, sizeof(*ep));
+
+	KUNIT_ASSERT_EQ(test, kofi_ep_init_srx(ep, &attr, &lends, test), 0);
+	KUNIT_EXPECT_EQ(test, ep->caps, FI_HMEM);
+	KUNIT_EXPECT_EQ(test, ep->lent_iov, 9);
+	KUNIT_EXPECT_EQ(test, ep->rx.op_flags, FI_COMPLETION);
+	KUNIT_EXPECT_PTR_EQ(test, ep->ep.fid.context, (void *)test);
+	kofi_ep_fini(ep);
+}
+
 static void a_shared_receive_context_is_called_in_a_worker(struct kunit *test)
 {
 	struct ep_test *et = open_srx(test, ready);
@@ -566,6 +586,7 @@ static void a_shared_receive_context_is_called_in_a_worker(struct kunit *test)
 	mod_delayed_work(system_wq, &et->ep.rx.later, 0);
 	flush_delayed_work(&et->ep.rx.later);
 	KUNIT_EXPECT_EQ(test, et->calls, 1);
+	KUNIT_EXPECT_NULL(test, et->ep.rx.caller);
 	kofi_ep_fini(&et->ep);
 }
 
@@ -604,6 +625,7 @@ static void ready_closes(struct fid_ep *ep, u64 flags)
 {
 	struct ep_test *et = container_of(ep, struct ep_test, ep.ep);
 
+	kofi_ep_call_ready(&et->ep.rx);
 	kofi_ep_fini(&et->ep);
 	et->ep.rx.caller = (void *)et;
 	complete(&et->called);
@@ -656,6 +678,7 @@ static struct kunit_case ep_cases[] = {
 	KUNIT_CASE(the_end_of_an_operation_calls_before_the_timer),
 	KUNIT_CASE(without_a_ready_callback_nothing_is_called),
 	KUNIT_CASE(a_shared_receive_context_only_receives),
+	KUNIT_CASE(a_shared_receive_context_has_what_was_asked_for),
 	KUNIT_CASE(a_shared_receive_context_is_called_in_a_worker),
 	KUNIT_CASE(callbacks_of_two_contexts_run_at_once),
 	KUNIT_CASE(a_shared_receive_context_is_not_called_after_the_end),
