@@ -85,6 +85,7 @@ static void event_carries_object_and_data(struct kunit *test)
 	struct fi_eq_entry entry = {};
 	u32 event;
 
+	et->set.fid[MOCK_FABRIC]->context = et;
 	et->events[0].data = 0x1122334455667788ULL;
 	KUNIT_ASSERT_EQ(test, post(et, 0, FI_MR_COMPLETE), 0);
 
@@ -92,6 +93,7 @@ static void event_carries_object_and_data(struct kunit *test)
 					 0), (ssize_t)sizeof(entry));
 	KUNIT_EXPECT_EQ(test, event, FI_MR_COMPLETE);
 	KUNIT_EXPECT_PTR_EQ(test, entry.fid, et->set.fid[MOCK_FABRIC]);
+	KUNIT_EXPECT_PTR_EQ(test, entry.context, (void *)et);
 	KUNIT_EXPECT_EQ(test, entry.data, 0x1122334455667788ULL);
 }
 
@@ -226,6 +228,7 @@ static void error_says_what_and_whom(struct kunit *test)
 	struct fi_eq_err_entry entry = {};
 	struct eq_test *et = open_eq(test, NULL);
 
+	et->set.fid[MOCK_FABRIC]->context = et;
 	et->events[0].data = 77;
 	KUNIT_ASSERT_EQ(test, post_error(et, 0, ECONNREFUSED), 0);
 
@@ -509,9 +512,12 @@ static void queue_says_how_much_it_holds(struct kunit *test)
 {
 	struct fi_eq_attr attr = { .flags = FI_WRITE, .size = 3 };
 	struct eq_test *et = open_eq(test, &attr);
+	enum fi_wait_obj wait_obj = FI_WAIT_CALLBACK;
 	struct fi_eq_entry entry = {};
 	struct kofi_stat stat = {};
 
+	KUNIT_EXPECT_EQ(test, fi_control(&et->eq->fid, FI_GETWAITOBJ, &wait_obj), 0);
+	KUNIT_EXPECT_EQ(test, wait_obj, FI_WAIT_NONE);
 	KUNIT_ASSERT_GT(test, fi_eq_write(et->eq, FI_NOTIFY, &entry, sizeof(entry), 0), 0);
 	KUNIT_EXPECT_EQ(test, et->eq->fid.ops->control(&et->eq->fid, KOFI_GETSTAT, &stat), 0);
 	KUNIT_ASSERT_EQ(test, stat.count, 2);
