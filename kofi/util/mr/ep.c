@@ -103,7 +103,8 @@ static int kofi_mr_ep_disable(struct fid_mr *fid_mr, u64 flags, void *context)
 	int ret;
 
 	if (flags && flags != FI_REMOTE_INV && flags != FI_DISCARD)
-		return kofi_refuse_flags("mr_disable", flags, 0);
+		return kofi_refuse("mr_disable", -FI_EBADFLAGS, "flags: %#llx; it is FI_REMOTE_INV, FI_DISCARD or nothing",
+				   flags);
 	if (state != KOFI_MR_ENABLED && !(state == KOFI_MR_READY && flags == FI_DISCARD))
 		return kofi_mr_refuse("mr_disable", mr, "enabled");
 	if (flags == FI_DISCARD)
