@@ -7,6 +7,7 @@
 #include <linux/irqflags.h>
 #include <kofi/iov.h>
 #include <kofi/stat.h>
+#include "../../lib/refusal.h"
 #include "mr.h"
 
 #define BOTH		(FI_REMOTE_READ | FI_REMOTE_WRITE)
@@ -145,7 +146,9 @@ static void a_region_is_bound_before_it_is_enabled(struct kunit *test)
 	struct mr_ep *me = new_region(test, 0);
 
 	KUNIT_EXPECT_EQ(test, fi_mr_enable(&me->mr->mr), -FI_EOPBADSTATE);
+	vt_refusals_begin(test);
 	KUNIT_EXPECT_EQ(test, bind(me, FI_SEND), -FI_EBADFLAGS);
+	vt_refused(test, "mr_bind", -FI_EBADFLAGS, "none allowed");
 	KUNIT_EXPECT_EQ(test, fi_mr_enable(&me->mr->mr), -FI_EOPBADSTATE);
 	KUNIT_EXPECT_EQ(test, me->ud->enables, 0);
 	KUNIT_EXPECT_EQ(test, bind(me, 0), 0);
@@ -452,7 +455,9 @@ static void the_provider_can_put_off_the_end_of_a_key(struct kunit *test)
 	struct mr_ep *me = enabled_region(test);
 
 	me->ud->disable_ret = -EAGAIN;
+	vt_refusals_begin(test);
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, 0, NULL), -EAGAIN);
+	vt_not_refused(test);
 	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, me->mr->mr.key), 0);
 	KUNIT_EXPECT_EQ(test, me->ud->ends, 0);
 
@@ -531,7 +536,9 @@ static void a_refresh_that_fails_leaves_no_memory(struct kunit *test)
 	u8 on_stack[8];
 
 	ut_list_add(test, list, on_stack, 8);
+	vt_refusals_begin(test);
 	KUNIT_EXPECT_EQ(test, refresh(me, list, BOTH), -EINVAL);
+	vt_refused(test, "mr_refresh", -EINVAL, "element 1 of 1 is on the stack");
 	KUNIT_EXPECT_EQ(test, fi_mr_enable(&me->mr->mr), -FI_EOPBADSTATE);
 	list->kvec[0].iov_len = 0;
 	KUNIT_EXPECT_EQ(test, refresh(me, list, BOTH), -EINVAL);

@@ -10,6 +10,7 @@
 #include <kofi/cntr.h>
 #include <kofi/iov.h>
 #include "../../lib/client.h"
+#include "../../lib/refusal.h"
 #include "mr.h"
 
 #define LEN		9000
@@ -413,7 +414,9 @@ static void what_is_no_region_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, KEY, 0, &mr), -EINVAL);
 	list->kvec[0] = (struct kvec) { buf, 8 };
 	list->kvec[1] = (struct kvec) { buf, SIZE_MAX / 4 - 7 };
+	vt_refusals_begin(test);
 	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, KEY, 0, &mr), -EMSGSIZE);
+	vt_refused(test, "mr_reg", -EMSGSIZE, "the list has more than");
 	list->count = 1;
 	KUNIT_EXPECT_EQ(test, ut_mr_reg(ud, list, BOTH, KEY, FI_MR_SINGLE_USE, &mr), -FI_EBADFLAGS);
 	/* None of these has taken the key */
