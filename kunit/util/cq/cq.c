@@ -8,6 +8,7 @@
  * has its result beside it.
  */
 #include <kofi/cq.h>
+#include <kofi/stat.h>
 #include "../../lib/async.h"
 #include "../util.h"
 
@@ -463,6 +464,27 @@ static void error_data_that_is_not_there_has_no_size(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, error.err_data_size, 0);
 }
 
+static void a_queue_says_what_is_in_it(struct kunit *test)
+{
+	static const u64 values[] = { NR_COMPS, 7, 3, 1, 3, 1 };
+	struct cq_test *ct = open_cq(test, FI_CQ_FORMAT_CONTEXT);
+	struct kofi_stat stat = {};
+	int i;
+
+	KUNIT_ASSERT_EQ(test, kofi_cq_reserve(&ct->cq, 7), 0);
+	for (i = 0; i < 3; i++)
+		complete_one(ct, i, i == 1 ? EIO : 0);
+	KUNIT_ASSERT_EQ(test, kofi_cq_control(&ct->cq.cq.fid, KOFI_GETSTAT, &stat), 0);
+	KUNIT_EXPECT_NULL(test, stat.state);
+	KUNIT_ASSERT_EQ(test, stat.count, ARRAY_SIZE(values));
+	for (i = 0; i < ARRAY_SIZE(values); i++)
+		KUNIT_EXPECT_EQ_MSG(test, stat.values[i].value, values[i], "%s",
+				    stat.values[i].name);
+	kofi_cq_end(&ct->cq, -ENODEV);
+	KUNIT_ASSERT_EQ(test, kofi_cq_control(&ct->cq.cq.fid, KOFI_GETSTAT, &stat), 0);
+	KUNIT_EXPECT_STREQ(test, stat.state, "ended");
+}
+
 /* Reads while the purge has let go of the lock; returns how many it got */
 static int read_meanwhile(void *data)
 {
@@ -514,6 +536,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(arguments_of_readerr_are_checked),
 	KUNIT_CASE(the_provider_puts_errors_into_words),
 	KUNIT_CASE(error_data_that_is_not_there_has_no_size),
+	KUNIT_CASE(a_queue_says_what_is_in_it),
 	KUNIT_CASE(a_reader_and_a_purge_share_the_queue),
 	{}
 };
