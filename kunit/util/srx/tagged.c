@@ -257,6 +257,18 @@ static void untagged_messages_have_no_tag(struct kunit *test)
 	ut_gets(test, us, .nr = 1, .flags = UT_RECV, .len = 10, .tag = 0);
 }
 
+static void an_untagged_receive_may_be_given_a_tag(struct kunit *test)
+{
+	struct ut_srx *us = ut_srx(test);
+
+	KUNIT_EXPECT_EQ(test, ut_recv(us, 1, UT_SRX_BUF), 0);
+	KUNIT_EXPECT_EQ(test, ut_msg(us, 1, 10), KOFI_SRX_MATCHED);
+	kofi_rx_set_tag(us->msg[1].rx, 77);
+	ut_deliver(us, 1);
+	ut_gets(test, us, .nr = 1, .flags = UT_TRECV, .len = 10, .tag = 77,
+		.src = FI_ADDR_NOTAVAIL);
+}
+
 /* Of four receives or messages with one key, the @gone-th leaves from where it stands */
 static void the_rest_of_a_ring_stays_in_order(struct kunit *test)
 {
@@ -452,6 +464,7 @@ static struct kunit_case srx_tagged_cases[] = {
 	KUNIT_CASE(tagged_and_untagged_are_two_worlds),
 	KUNIT_CASE(kinds_of_one_tag_are_told_apart),
 	KUNIT_CASE(untagged_messages_have_no_tag),
+	KUNIT_CASE(an_untagged_receive_may_be_given_a_tag),
 	KUNIT_CASE(the_rest_of_a_ring_stays_in_order),
 	KUNIT_CASE(many_receives_cost_no_more),
 	KUNIT_CASE(a_receive_looks_at_nothing_if_nothing_waits),
