@@ -156,6 +156,8 @@ static void keys_are_as_short_as_asked_for(struct kunit *test)
 			continue;
 		size = info->domain_attr->mr_key_size;
 		KUNIT_EXPECT_TRUE(test, size == sizeof(u32) || size == all);
+		if (size != all)
+			KUNIT_EXPECT_LE(test, info->domain_attr->mr_cnt, U16_MAX);
 		vt_of(test)->info = info;
 		conf_join(test, &pair);
 		for (k = 0; k < 20; k++) {

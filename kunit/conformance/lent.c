@@ -117,14 +117,23 @@ static bool lent_join(struct kunit *test, struct vt_pair *pair)
 {
 	struct fi_info *hints = conf_ask(test), *info;
 	size_t limit = vt_of(test)->info->tx_attr->iov_limit;
+	u64 *const modes[] = { &hints->tx_attr->mode, &hints->rx_attr->mode }, *const *mode;
 	int ret;
 
-	hints->tx_attr->mode = 0;
-	hints->rx_attr->mode = 0;
-	hints->tx_attr->iov_limit = ELEMS;
-	hints->rx_attr->iov_limit = ELEMS;
 	hints->tx_attr->rma_read_iov_limit = 0;
 	hints->tx_attr->rma_write_iov_limit = 0;
+	hints->tx_attr->mode = 0;
+	hints->rx_attr->mode = 0;
+	hints->mode = CONF_MODE | FI_ASYNC_IOV;
+	/* A client that lends the lists of one direction lends none */
+	for (mode = modes; mode < modes + ARRAY_SIZE(modes); mode++) {
+		**mode = CONF_MODE;
+		KUNIT_ASSERT_EQ(test, conf_getinfo(test, hints, &info), 0);
+		KUNIT_EXPECT_EQ(test, info->mode & FI_ASYNC_IOV, 0);
+		**mode = 0;
+	}
+	hints->tx_attr->iov_limit = ELEMS;
+	hints->rx_attr->iov_limit = ELEMS;
 	hints->mode = CONF_MODE;
 	/* A client that does not lend its lists has none that are so long */
 	if (limit < ELEMS)
