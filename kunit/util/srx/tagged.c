@@ -341,7 +341,7 @@ static void a_receive_looks_at_nothing_if_nothing_waits(struct kunit *test)
 	us = ut_srx(test);
 	KUNIT_EXPECT_EQ(test, ut_trecv(us, 1, 8, 1), 0);
 	KUNIT_EXPECT_EQ(test, ut_trecv(us, 2, 4, 1), 0);
-	KUNIT_EXPECT_EQ(test, from(us, 1, 6, 1), KOFI_SRX_QUEUED);
+	KUNIT_EXPECT_EQ(test, from(us, 1, 4, 1), KOFI_SRX_MATCHED);
 	KUNIT_EXPECT_EQ(test, us->srx.compared, 2);
 }
 
