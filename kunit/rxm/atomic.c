@@ -9,6 +9,7 @@
 
 #define ATOMICS	8	/* atomic operations of a connection that are under way */
 #define RECVS	16	/* receives of a connection */
+#define SHORT_S	5	/* the least message_timeout */
 #define EVENTS	64	/* completions of operations with data that the client has not read */
 
 /* The next request to the raw peer, which is in the buffer @nr, with @len bytes of values */
@@ -188,12 +189,17 @@ static void an_atomic_operation_that_is_never_answered_ends(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open(test);
 	u64 *values = vt_buf(test, 16);
+	unsigned long since;
 
-	rxm_param(test, "message_timeout", 5, 60);
+	rxm_param(test, "message_timeout", SHORT_S, 60);
 	rxm_join(test, bed);
+	/* What counts is the age of the operation */
+	msleep(2 * SHORT_S * MSEC_PER_SEC);
+	since = jiffies;
 	KUNIT_ASSERT_EQ(test, fetch(bed, values, 1), 0);
 	next_request(test, bed, 0, 8);
 	rxm_expect_closed(test, bed);
+	KUNIT_EXPECT_GE(test, jiffies - since, SHORT_S * HZ);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNRESET);
 }
 

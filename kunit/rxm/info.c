@@ -18,6 +18,7 @@ static void an_info_says_what_an_endpoint_has(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, info->mode, 0);
 	KUNIT_EXPECT_EQ(test, info->tx_attr->mode, 0);
 	KUNIT_EXPECT_EQ(test, info->tx_attr->size, QUEUE);
+	KUNIT_EXPECT_EQ(test, info->tx_attr->rma_iov_limit, RXM_WIRE_IOV);
 	KUNIT_EXPECT_EQ(test, info->rx_attr->mode, 0);
 	KUNIT_EXPECT_EQ(test, info->rx_attr->size, QUEUE);
 	KUNIT_EXPECT_EQ(test, ep->type, FI_EP_RDM);

@@ -329,6 +329,8 @@ static void begin_read(struct kunit *test, struct rxm_bed *bed)
 
 	rxm_param(test, "message_timeout", SHORT_S, 60);
 	rxm_join(test, bed);
+	/* What counts is the age of the read */
+	msleep(2 * SHORT_S * MSEC_PER_SEC);
 	send_untaken(test, bed, mem);
 	vt_recv(test, &bed->us, buf, OFFER, vt_ctx(1));
 	rxm_send_ranges(test, bed, rxm_offer_new(test, bed, mem, OFFER));
@@ -353,9 +355,12 @@ static void expect_read_failed(struct kunit *test, struct rxm_bed *bed)
 static void an_offer_that_cannot_be_read_ends_the_connection(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open(test);
+	unsigned long since;
 
 	begin_read(test, bed);
+	since = jiffies;
 	expect_read_failed(test, bed);
+	KUNIT_EXPECT_GE(test, jiffies - since, SHORT_S * HZ);
 }
 
 /* The reads are behind two messages.  The peer takes each of these in time, but both too slowly */
@@ -388,11 +393,12 @@ static void an_offer_that_is_read_too_slowly_ends_the_connection(struct kunit *t
 static void an_offer_behind_a_message_keeps_no_receive_for_good(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open(test);
-	unsigned long since = jiffies;
 	struct rxm_wire_hdr *hdr;
+	unsigned long since;
 	int i;
 
 	begin_read(test, bed);
+	since = jiffies;
 	hdr = rxm_packet(test, bed, LEN);
 	for (i = 0; i <= KEPT; i++)
 		rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);

@@ -300,10 +300,15 @@ static void expect_end_of_patience(struct kunit *test, size_t part, int count, i
 	since = jiffies;
 	send_offer(test, bed, ID, count * part);
 	next_target(test, bed, 0, count * part);
+	/* Behind it a message has as long */
+	vt_recv(test, &bed->us, buf, LONG, vt_ctx(2));
+	send_offer(test, bed, ID, LONG);
+	next_target(test, bed, 1, LONG);
 	rxm_expect_closed(test, bed);
 	KUNIT_EXPECT_GE(test, jiffies - since, turns * SHORT_S * HZ);
 	KUNIT_EXPECT_LT(test, jiffies - since, (turns + 1) * SHORT_S * HZ);
-	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, ECONNRESET);
+	for (i = 1; i <= 2; i++)
+		vt_failed_with(test, bed->us.rx, vt_ctx(i), ECONNRESET);
 }
 
 static void a_message_that_is_never_written_ends_the_connection(struct kunit *test)
