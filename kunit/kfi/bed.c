@@ -120,6 +120,7 @@ static int bed_read(struct bulk_cq *cq, struct bed_event *event)
 	/* Not even a pointer for data of the error may be looked at */
 	memset(&error, 0xa5, sizeof(error));
 	ret = kfi_cq_readerr(cq->cq, &error, 0);
+	WARN_ON_ONCE(ret == 1 && error.err_data);
 	if (ret == 1)
 		*event = (struct bed_event) {
 			.context = error.op_context, .flags = error.flags, .err = error.err,
