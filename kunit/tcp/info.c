@@ -314,7 +314,7 @@ static void an_endpoint_without_connections_has_attributes_of_its_own(struct kun
 {
 	const u64 order = FI_ORDER_RAR | FI_ORDER_RAW | FI_ORDER_WAW | FI_ORDER_SAW | FI_ORDER_SAS;
 	static const u64 others[] = { FI_RMA_PMEM, FI_REMOTE_INV };
-	struct fi_info *info, *none = NULL;
+	struct fi_info *hints, *info, *none = NULL;
 	int i;
 
 	info = tcp_find(test, "127.0.0.1", tcp_hints(test, FI_TAGGED | FI_RMA, FI_EP_RDM));
@@ -327,10 +327,11 @@ static void an_endpoint_without_connections_has_attributes_of_its_own(struct kun
 	KUNIT_EXPECT_EQ(test, info->domain_attr->max_ep_srx_ctx, 0);
 	KUNIT_EXPECT_EQ(test, info->domain_attr->max_err_data, 0);
 	KUNIT_EXPECT_TRUE(test, info->domain_attr->caps & FI_AV_USER_ID);
-	for (i = 0; i < ARRAY_SIZE(others); i++)
-		KUNIT_EXPECT_EQ(test, fi_getinfo(VT_API, "127.0.0.1", 0, FI_SOURCE,
-						 tcp_hints(test, FI_MSG | FI_RMA | others[i], FI_EP_RDM),
-						 &none), -ENODATA);
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		hints = tcp_hints(test, FI_MSG | FI_RMA | others[i], FI_EP_RDM);
+		KUNIT_EXPECT_EQ(test, fi_getinfo(VT_API, "127.0.0.1", 0, FI_SOURCE, hints, &none),
+				-ENODATA);
+	}
 }
 
 static void a_client_gets_the_sizes_and_the_classes_that_it_wants(struct kunit *test)
