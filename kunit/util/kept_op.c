@@ -388,6 +388,14 @@ static void a_list_may_have_more_elements_than_are_needed(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, keep(kt, &op.xfer), 0);
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
 	KUNIT_EXPECT_MEMEQ(test, kt->buf, kt->mem, 2 * SGL_LEN);
+
+	/* Elements that are passed over count, too */
+	sg_set_buf(&sgl[1], kt->mem, SGL_LEN);
+	sg_set_buf(&sgl[2], kt->mem, SGL_LEN);
+	op.xfer.count = 2;
+	op.offset = SGL_LEN + 1;
+	rma.len = SGL_LEN;
+	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), -EINVAL);
 }
 
 /* Adds up to @count numbers of @operand to the region, in two lists */
