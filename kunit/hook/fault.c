@@ -144,18 +144,6 @@ static void a_connection_ends_behind_an_operation(struct kunit *test)
 	vt_event(test, pair.b.eq, FI_SHUTDOWN, &event);
 }
 
-static void an_endpoint_closes_before_its_connection_is_ended(struct kunit *test)
-{
-	u8 *buf = vt_buf(test, LEN);
-	struct vt_pair pair = {};
-
-	bed_open(test, BED_FAULT, FI_MSG);
-	vt_join(test, &pair, &vt_default_kind);
-	bed_rules(test, "rx shutdown times=1");
-	vt_recv(test, &pair.a, buf, LEN, vt_ctx(1));
-	vt_pair_close(test, &pair);
-}
-
 static void a_region_is_refused(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, LEN);
@@ -210,7 +198,6 @@ static struct kunit_case fault_cases[] = {
 	KUNIT_CASE(a_doomed_call_that_is_refused_dooms_no_other),
 	KUNIT_CASE(an_endpoint_closes_with_a_doomed_operation),
 	KUNIT_CASE(a_connection_ends_behind_an_operation),
-	KUNIT_CASE(an_endpoint_closes_before_its_connection_is_ended),
 	KUNIT_CASE(a_region_is_refused),
 	KUNIT_CASE(what_is_opened_is_refused),
 	KUNIT_CASE(a_connection_is_refused_at_either_end),
