@@ -74,18 +74,6 @@ int fakehca_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	return ret;
 }
 
-int fakehca_modify_cq(struct ib_cq *ibcq, u16 count, u16 usec)
-{
-	struct fakehca *hca = to_fakehca(ibcq->device);
-	unsigned long flags;
-
-	spin_lock_irqsave(&hca->lock, flags);
-	hca->stats.cq_count = count;
-	hca->stats.cq_usec = usec;
-	spin_unlock_irqrestore(&hca->lock, flags);
-	return 0;
-}
-
 /* The caller holds the device's lock */
 void fakehca_cq_push(struct ib_cq *ibcq, const struct ib_wc *wc)
 {

@@ -113,7 +113,6 @@ enum fakehca_point {
  * @fail: where it fails once, -EIO, while its users get to know it
  * @fail_nth: at which call; 0: it does not
  * @drains: the driver drains queue pairs itself
- * @dim: interrupts can be moderated, and the driver asks for that
  * @no_srq: there are no shared receive queues
  * @max_srq_wr: work requests of a shared receive queue (1024)
  * @max_srq_sge: SGEs of its receives (4)
@@ -135,7 +134,6 @@ struct fakehca_attr {
 	enum fakehca_point fail;
 	unsigned int fail_nth;
 	bool	drains;
-	bool	dim;
 	bool	no_srq;
 	u32	max_srq_wr;
 	u32	max_srq_sge;
@@ -163,8 +161,6 @@ struct fakehca_attr {
  * @fences: work requests with IB_SEND_FENCE
  * @unsaid: work requests to send a page or more without a completion
  * @drains: calls of the driver's drain functions
- * @cq_count: completions that an interrupt waits for, as last set for any queue; 0: never set
- * @cq_usec: how long it waits
  */
 struct fakehca_stats {
 	unsigned int	maps;
@@ -186,8 +182,6 @@ struct fakehca_stats {
 	unsigned int	fences;
 	unsigned int	unsaid;
 	unsigned int	drains;
-	unsigned int	cq_count;
-	unsigned int	cq_usec;
 };
 
 /**

@@ -422,10 +422,6 @@ static const struct ib_device_ops fakehca_drain_ops = {
 	.drain_sq		= fakehca_drain_sq,
 };
 
-static const struct ib_device_ops fakehca_dim_ops = {
-	.modify_cq		= fakehca_modify_cq,
-};
-
 static const struct ib_device_ops fakehca_ops = {
 	.owner			= THIS_MODULE,
 	.driver_id		= RDMA_DRIVER_UNKNOWN,
@@ -493,9 +489,6 @@ static int fakehca_register(struct fakehca *hca)
 	ib_set_device_ops(ibdev, &fakehca_ops);
 	if (hca->attr.drains)
 		ib_set_device_ops(ibdev, &fakehca_drain_ops);
-	if (hca->attr.dim)
-		ib_set_device_ops(ibdev, &fakehca_dim_ops);
-	ibdev->use_cq_dim = hca->attr.dim;
 
 	ret = ib_device_set_netdev(ibdev, fakehca_netdev, FAKEHCA_PORT);
 	if (!ret)

@@ -275,9 +275,9 @@ static void a_tag_names_one_range_from_its_start(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), 0);
 	KUNIT_EXPECT_EQ(test, kt->kept.tag, 5);
-	rma[0].addr = 1;
+	rma->addr = 1;
 	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), -EINVAL);
-	rma[0].addr = 0;
+	rma->addr = 0;
 	op.rma_count = 2;
 	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), -EINVAL);
 }
@@ -349,17 +349,19 @@ static void a_list_may_have_more_elements_than_are_needed(struct kunit *test)
 {
 	struct kept_test *kt = new_test(test);
 	struct scatterlist *sgl = vt_buf(test, SGL_ELEMS * sizeof(*sgl));
-	struct fi_rma_iov rma = { .len = 2 * SGL_LEN, .key = KEY };
+	struct fi_rma_iov *rma = vt_buf(test, sizeof(*rma));
 	struct fi_rma_xfer op = {
 		.xfer.type	= FI_OP_WRITE,
 		.xfer.buf_type	= FI_BUF_SGL,
 		.xfer.list	= sgl,
 		.xfer.count	= 2,
 		.any_length	= true,
-		.rma		= &rma,
+		.rma		= rma,
 		.rma_count	= 1,
 	};
 
+	rma->len = 2 * SGL_LEN;
+	rma->key = KEY;
 	/* Another that has a length and no memory */
 	sg_init_table(sgl, SGL_ELEMS);
 	sg_set_buf(&sgl[0], kt->mem, 2 * SGL_LEN);
@@ -367,9 +369,9 @@ static void a_list_may_have_more_elements_than_are_needed(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, keep(kt, &op.xfer), 0);
 	KUNIT_EXPECT_EQ(test, execute(kt), 0);
 	KUNIT_EXPECT_MEMEQ(test, kt->buf, kt->mem, 2 * SGL_LEN);
-	rma.len = 3 * SGL_LEN;
+	rma->len = 3 * SGL_LEN;
 	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), -EINVAL);
-	rma.len = 2 * SGL_LEN;
+	rma->len = 2 * SGL_LEN;
 
 	/* The list is shorter than its count */
 	memset(kt->buf, 0, 2 * SGL_LEN);
@@ -394,7 +396,7 @@ static void a_list_may_have_more_elements_than_are_needed(struct kunit *test)
 	sg_set_buf(&sgl[2], kt->mem, SGL_LEN);
 	op.xfer.count = 2;
 	op.offset = SGL_LEN + 1;
-	rma.len = SGL_LEN;
+	rma->len = SGL_LEN;
 	KUNIT_EXPECT_EQ(test, keep(kt, &op.xfer), -EINVAL);
 }
 

@@ -432,14 +432,12 @@ static void a_message_without_receive_waits_or_ends_its_connection(struct kunit 
 	bool waits = false;
 	struct srx_set set = {};
 	u8 *out = vt_buf(test, SRX_LEN);
-	ktime_t begin;
 
 	srx_serve(test, &set);
 	waits = vt_of(test)->info->domain_attr->resource_mgmt == FI_RM_ENABLED;
 	srx_join(test, &set, 0, &vt_default_kind);
 	srx_join(test, &set, 1, &vt_default_kind);
 	vt_fill(out, SRX_LEN, 9);
-	begin = ktime_get();
 	vt_send(test, &set.pairs[0].a, out, SRX_LEN, vt_ctx(9));
 	if (!waits)
 		vt_event(test, set.pairs[0].a.eq, FI_SHUTDOWN, NULL);
@@ -450,8 +448,6 @@ static void a_message_without_receive_waits_or_ends_its_connection(struct kunit 
 	if (waits) {
 		srx_arrived(test, &set, set.pairs[0].b.rx, 9);
 		vt_done(test, set.pairs[0].a.tx, vt_ctx(9));
-		/* The peer sends again after 0.64 ms; of its own it would after 655 */
-		KUNIT_EXPECT_LT(test, ktime_ms_delta(ktime_get(), begin), 600);
 	}
 	srx_send(test, &set, 1, 10);
 	srx_arrived(test, &set, set.pairs[1].b.rx, 10);

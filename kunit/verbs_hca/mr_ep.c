@@ -88,21 +88,6 @@ static void mr_ends_desc(const bool *ends, char *desc)
 
 KUNIT_ARRAY_PARAM(mr_ends, mr_ends, mr_ends_desc);
 
-/* The operation behind it, which is flushed, is all that is reported */
-static void a_registration_that_fails_ends_the_connection(struct kunit *test)
-{
-	struct vt_pair pair = {};
-	struct fid_mr *mr;
-
-	mr = mr_ep_open(test, &pair);
-	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
-	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 1, IB_WC_LOC_PROT_ERR);
-	vt_send(test, &pair.a, NULL, 0, vt_ctx(1));
-	KUNIT_EXPECT_PTR_EQ(test, ht_failed(test, pair.a.tx, ECANCELED).context, vt_ctx(1));
-	vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
-	vt_none(test, pair.a.tx);
-}
-
 /* In whatever order, and the device never hears of them */
 static void registrations_are_taken_back_before_their_doorbell(struct kunit *test)
 {
@@ -553,7 +538,6 @@ static struct kunit_case mr_ep_cases[] = {
 	KUNIT_CASE(what_a_region_cannot_take_is_refused),
 	KUNIT_CASE(a_region_in_flight_is_not_closed),
 	KUNIT_CASE_PARAM(a_region_in_flight_closes_with_its_connection, mr_ends_gen_params),
-	KUNIT_CASE(a_registration_that_fails_ends_the_connection),
 	KUNIT_CASE(registrations_are_taken_back_before_their_doorbell),
 	KUNIT_CASE(a_registration_leaves_the_one_behind_it),
 	KUNIT_CASE(no_peer_ends_a_key_before_the_doorbell),

@@ -259,45 +259,6 @@ static void the_eighth_of_a_chain_rings(struct kunit *test)
 	}
 }
 
-/* Messages, @burst at a time, until the device is to wait for @count completions */
-static void po_bursts(struct kunit *test, struct vt_pair *pair, unsigned int burst,
-		      unsigned int pause_ms, unsigned int count)
-{
-	struct fakehca *hca = ht_of(test)->hca;
-	unsigned int i, j;
-
-	for (i = 0; i < 300 && ht_stats(test).cq_count != count; i++) {
-		fakehca_hold(hca);
-		for (j = 0; j < burst; j++) {
-			vt_recv(test, &pair->b, NULL, 0, vt_ctx(1));
-			vt_send(test, &pair->a, NULL, 0, vt_ctx(2));
-		}
-		fakehca_release(hca);
-		for (j = 0; j < burst; j++) {
-			vt_done(test, pair->a.tx, vt_ctx(2));
-			vt_done(test, pair->b.tx, vt_ctx(1));
-		}
-		msleep(pause_ms);
-	}
-}
-
-/* As lib/dim decides each 64 interrupts: the more completions there are, the longer they wait */
-static void interrupts_are_moderated_where_the_device_can(struct kunit *test)
-{
-	const struct fakehca_attr attr = { .roce = true, .dim = true };
-	struct vt_pair pair = {};
-
-	ht_connect(test, &attr, &pair);
-	po_bursts(test, &pair, 1, 20, 1);
-	/* There is no reason while they come at one pace */
-	KUNIT_EXPECT_EQ(test, ht_stats(test).cq_count, 0);
-	po_bursts(test, &pair, 16, 0, 4);
-	KUNIT_EXPECT_EQ(test, ht_stats(test).cq_count, 4);
-	KUNIT_EXPECT_EQ(test, ht_stats(test).cq_usec, 1);
-	po_bursts(test, &pair, 1, 20, 1);
-	KUNIT_EXPECT_EQ(test, ht_stats(test).cq_count, 1);
-}
-
 /**
  * struct po_told - What a callback saw
  * @done: what the client posted with
@@ -430,7 +391,6 @@ static struct kunit_case kofi_hca_post_cases[] = {
 	KUNIT_CASE(every_half_queue_is_reported_once),
 	KUNIT_CASE(a_chain_has_one_doorbell),
 	KUNIT_CASE(the_eighth_of_a_chain_rings),
-	KUNIT_CASE(interrupts_are_moderated_where_the_device_can),
 	KUNIT_CASE(a_refused_chain_calls_nobody_back_from_a_post),
 	KUNIT_CASE_PARAM(a_refused_request_is_told_to_its_caller, po_nth_gen_params),
 	KUNIT_CASE(a_registration_shares_the_doorbell_of_a_send),
