@@ -12,7 +12,6 @@
 #define LEN	64
 #define LONG	(8 * RXM_LIMIT + 1)	/* is offered, so it is registered */
 #define STAY_MS	200
-#define KEPT	64	/* messages of a connection that are kept without a receive */
 
 static struct kofi_provider leave_provider;
 
@@ -116,45 +115,9 @@ static void a_connection_ends_while_memory_is_registered(struct kunit *test)
 	expect_end_in_call(test, LONG);
 }
 
-/* The endpoint's work item is in the call, and does not deliver the message that waits */
-static void a_receive_that_has_taken_a_message_ends_with_the_endpoint(struct kunit *test)
-{
-	struct rxm_bed *bed = bed_open(test), *others = vt_buf(test, 2 * sizeof(*others));
-	u8 *out = vt_buf(test, LONG), *in = vt_buf(test, LEN);
-	struct rxm_wire_hdr *hdr;
-	struct vt_comp comp;
-	int i;
-
-	/* The endpoint closes its connections in the order in which they were made */
-	for (i = 0; i < 2; i++) {
-		others[i] = *bed;
-		rxm_join_as(test, &others[i], RXM_PORT + 1 + i);
-	}
-	rxm_join(test, bed);
-	hdr = rxm_packet(test, &others[0], LEN);
-	hdr->op.op = RXM_WIRE_TAGGED;
-	for (i = 0; i <= KEPT; i++) {
-		hdr->op.tag = i / KEPT;
-		rxm_send(test, &others[0], hdr, sizeof(*hdr) + LEN);
-	}
-	WRITE_ONCE(leaver, others[1].peer.ep);
-	vt_send(test, &bed->us, out, LONG, vt_ctx(1));
-	msleep(STAY_MS / 4);
-	KUNIT_EXPECT_NULL(test, READ_ONCE(leaver));
-	KUNIT_ASSERT_EQ(test, fi_trecv(bed->us.ep, in, LEN, NULL, FI_ADDR_UNSPEC, 1, 0, vt_ctx(2)),
-			0);
-	KUNIT_EXPECT_EQ(test, fi_ep_drain(bed->us.ep, -1), 0);
-	for (i = 0; i < 2; i++) {
-		comp = vt_failed(test, bed->us.rx);
-		KUNIT_EXPECT_EQ(test, comp.err, ECANCELED);
-		KUNIT_EXPECT_TRUE(test, comp.context == vt_ctx(1) || !comp.len);
-	}
-}
-
 static struct kunit_case calls_cases[] = {
 	KUNIT_CASE(a_connection_ends_while_a_message_is_sent),
 	KUNIT_CASE(a_connection_ends_while_memory_is_registered),
-	KUNIT_CASE(a_receive_that_has_taken_a_message_ends_with_the_endpoint),
 	{}
 };
 

@@ -322,10 +322,14 @@ static void send_untaken(struct kunit *test, struct rxm_bed *bed, const u8 *mem)
 	}
 }
 
-/* A receive takes an offer.  The read is behind a message that the peer does not take */
-static void begin_read(struct kunit *test, struct rxm_bed *bed)
+/*
+ * A receive takes an offer.  The read is behind a message that the peer does not take.  Returns the
+ * time before the read
+ */
+static unsigned long begin_read(struct kunit *test, struct rxm_bed *bed)
 {
 	u8 *buf = vt_buf(test, OFFER), *mem = vt_buf(test, OFFER);
+	unsigned long since;
 
 	rxm_param(test, "message_timeout", SHORT_S, 60);
 	rxm_join(test, bed);
@@ -333,7 +337,9 @@ static void begin_read(struct kunit *test, struct rxm_bed *bed)
 	msleep(2 * SHORT_S * MSEC_PER_SEC);
 	send_untaken(test, bed, mem);
 	vt_recv(test, &bed->us, buf, OFFER, vt_ctx(1));
+	since = jiffies;
 	rxm_send_ranges(test, bed, rxm_offer_new(test, bed, mem, OFFER));
+	return since;
 }
 
 /* The connection ends, and with it the receive, and the message that the peer has not taken */
@@ -355,10 +361,8 @@ static void expect_read_failed(struct kunit *test, struct rxm_bed *bed)
 static void an_offer_that_cannot_be_read_ends_the_connection(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open(test);
-	unsigned long since;
+	unsigned long since = begin_read(test, bed);
 
-	begin_read(test, bed);
-	since = jiffies;
 	expect_read_failed(test, bed);
 	KUNIT_EXPECT_GE(test, jiffies - since, SHORT_S * HZ);
 }
@@ -397,8 +401,7 @@ static void an_offer_behind_a_message_keeps_no_receive_for_good(struct kunit *te
 	unsigned long since;
 	int i;
 
-	begin_read(test, bed);
-	since = jiffies;
+	since = begin_read(test, bed);
 	hdr = rxm_packet(test, bed, LEN);
 	for (i = 0; i <= KEPT; i++)
 		rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);

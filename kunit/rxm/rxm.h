@@ -61,7 +61,8 @@ struct rxm_bed *rxm_bed_open_on(struct kunit *test, const char *prov);
 struct rxm_bed *rxm_bed_open_faulty(struct kunit *test);
 /* What goes wrong at the hook, at both ends: a rule of providers/hook/fault_rule.c */
 void rxm_fault(struct kunit *test, const char *rule);
-/* So often has that happened, for the only rule */
+/* Has that happened so often, for the only rule? */
+bool rxm_faults(int count);
 void rxm_expect_faults(struct kunit *test, int count);
 /* As rxm_bed_open(), at a port that the client has chosen */
 struct rxm_bed *rxm_bed_open_at(struct kunit *test, int port);

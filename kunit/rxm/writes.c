@@ -434,6 +434,7 @@ static void an_offer_that_is_being_written_ends_with_the_connection(struct kunit
 	id = be_offered(test, bed);
 	rxm_fault(test, "write delay 1000 times=1");
 	rxm_send_ranges(test, bed, make_target(test, bed, id, mem, LONG));
+	KUNIT_EXPECT_TRUE(test, vt_until(rxm_faults(1)));
 	vt_end_close(test, &bed->peer);
 	vt_failed_with(test, bed->us.tx, vt_ctx(1), ECONNRESET);
 }

@@ -315,7 +315,7 @@ static void a_look_at_an_endpoint_is_no_refused_call(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fi_passive_ep(vt_of(test)->fabric, vt_of(test)->info, &pep, NULL), 0);
 	vt_adopt(test, &pep->fid);
 	vt_refusals_begin_all(test);
-	/* Nor has one that does not listen yet a line */
+	/* Nor is one that does not listen yet asked for anything */
 	read_file(test, DIR "listeners", text, TEXT);
 	read_file(test, OBJECTS, text, TEXT);
 	KUNIT_EXPECT_NOT_NULL(test, strstr(text, "endpoint, provider tcp"));
