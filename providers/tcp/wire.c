@@ -253,8 +253,8 @@ int ktcp_hdr_parse(struct ktcp_hdr *hdr, const u8 *buf, size_t have, bool net_or
 	base.flags = ktcp_order16(base.flags, net_order);
 	base.size = ktcp_order64(base.size, net_order);
 	len = ktcp_hdr_len(&base);
-	/* No header has the size of a negative errno */
-	if (base.hdr_size != len || base.size < len || !ktcp_len_fits(base.size - len))
+	if (len < 0 || base.hdr_size != len || base.size < len ||
+	    !ktcp_len_fits(base.size - len))
 		return -EPROTO;
 	if (have < len)
 		return len;

@@ -111,7 +111,7 @@ static void ktcp_ep_know_peer(struct ktcp_ep *ep, const struct ktcp_cm_msg *msg)
  *
  * Context: may sleep.
  * Return: 0: the connection stands; -EAGAIN: the response is to come; another negative
- * errno: the attempt has failed.
+ * errno: the attempt has failed, and the caller ends it.
  */
 int ktcp_responded(struct ktcp_ep *ep)
 {
@@ -133,6 +133,7 @@ int ktcp_responded(struct ktcp_ep *ep)
 		kofi_conn_establish(&ep->soft.kep.conn, conn->cm_msg.data, len);
 	} else if (type == TCP_WIRE_NACK) {
 		kofi_conn_end(&ep->soft.kep.conn, ECONNREFUSED, 0, conn->cm_msg.data, len);
+		ktcp_ep_stop(ep);
 	}
 	ktcp_cm_leave(noio);
 	return type == TCP_WIRE_CONNRESP ? 0 : -ECONNREFUSED;

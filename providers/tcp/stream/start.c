@@ -401,7 +401,7 @@ static int ktcp_tagged_take(struct ktcp_conn *conn, struct ktcp_response *respon
 			 ret == -EMSGSIZE ? TCP_WIRE_REFUSED_SIZE : TCP_WIRE_REFUSED_ACCESS;
 	response->tagged = true;
 	response->rx = read ? *rx : NULL;
-	response->flags = hdr->flags;
+	response->flags = 0;
 	response->rma.count = 0;
 	response->rma.len = 0;
 	response->rma.revocable = false;
