@@ -138,38 +138,43 @@ int fi_ep_set_close(struct fi_ep_set *set)
 		if (ret)
 			return ret;
 		set->ep = NULL;
+		set->opened &= ~KOFI_SET_EP;
 	}
 	if (set->cq && set->opened & KOFI_SET_CQ) {
 		ret = fi_close(&set->cq->fid);
 		if (ret)
 			return ret;
 		set->cq = NULL;
+		set->opened &= ~KOFI_SET_CQ;
 	}
 	if (set->av && set->opened & KOFI_SET_AV) {
 		ret = fi_close(&set->av->fid);
 		if (ret)
 			return ret;
 		set->av = NULL;
+		set->opened &= ~KOFI_SET_AV;
 	}
 	if (set->domain && set->opened & KOFI_SET_DOMAIN) {
 		ret = fi_close(&set->domain->fid);
 		if (ret)
 			return ret;
 		set->domain = NULL;
+		set->opened &= ~KOFI_SET_DOMAIN;
 	}
 	if (set->eq && set->opened & KOFI_SET_EQ) {
 		ret = fi_close(&set->eq->fid);
 		if (ret)
 			return ret;
 		set->eq = NULL;
+		set->opened &= ~KOFI_SET_EQ;
 	}
 	if (set->fabric && set->opened & KOFI_SET_FABRIC) {
 		ret = fi_close(&set->fabric->fid);
 		if (ret)
 			return ret;
 		set->fabric = NULL;
+		set->opened &= ~KOFI_SET_FABRIC;
 	}
-	set->opened = 0;
 	return 0;
 }
 EXPORT_SYMBOL_GPL(fi_ep_set_close);

@@ -54,7 +54,8 @@ struct fi_ep_set {
  * @context: the client's pointer, of the endpoint and of its completion queue
  *
  * The endpoint is not enabled, so its options can be set, and more can be bound to it.  After an
- * error everything that the call has opened is closed, and its fields are NULL.
+ * error everything that the set has opened, by this call or by one before whose fi_ep_set_close()
+ * failed, is closed, and its fields are NULL.
  *
  * Context: may sleep.
  * Return: 0; -EINVAL: bad argument; or an error of fi_fabric(), fi_domain(), fi_eq_open(),

@@ -189,6 +189,7 @@ static void a_set_that_fails_leaves_nothing_open(struct kunit *test)
 static void a_set_closes_the_rest_when_it_can(struct kunit *test)
 {
 	struct fi_cntr_attr attr = { .wait_obj = FI_WAIT_UNSPEC };
+	struct fi_cq_attr cq_attr = { .wait_obj = FI_WAIT_UNSPEC };
 	struct fi_ep_set set = { };
 	struct fid_cntr *cntr;
 
@@ -198,6 +199,15 @@ static void a_set_closes_the_rest_when_it_can(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, set.ep);
 	KUNIT_EXPECT_NULL(test, set.cq);
 	KUNIT_EXPECT_NOT_NULL(test, set.domain);
+
+	/* The queue that it uses now is the client's */
+	KUNIT_ASSERT_EQ(test, fi_cq_open(set.domain, &cq_attr, &set.cq, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_set_open(&set, vt_of(test)->info, NULL, NULL), 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), -EBUSY);
+	KUNIT_ASSERT_NOT_NULL(test, set.cq);
+	KUNIT_EXPECT_EQ(test, fi_close(&set.cq->fid), 0);
+	set.cq = NULL;
+
 	KUNIT_ASSERT_EQ(test, fi_close(&cntr->fid), 0);
 	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), 0);
 	expect_empty(test, &set);
