@@ -281,6 +281,7 @@ int kofi_getinfo(struct kofi_query *query, const struct fi_info *hints,
 	struct kofi_why *why = kzalloc(sizeof(*why), GFP_KERNEL);
 	int err;
 
+	*count = 0;
 	if (!why)
 		return -ENOMEM;
 

@@ -53,8 +53,8 @@ struct kofi_query {
 
 /*
  * fi_getinfo() and fi_getinfo_why() in one, with the arguments that @query has.  @reasons has
- * room for @room reasons; *count is how many have been written, and stays what it is if there
- * is no memory to collect any.  The results in @query are the caller's, NULL after an error.
+ * room for @room reasons; *count is how many have been written.  The results in @query are
+ * the caller's, NULL after an error.
  */
 int kofi_getinfo(struct kofi_query *query, const struct fi_info *hints,
 		 struct fi_reason *reasons, size_t room, int *count);

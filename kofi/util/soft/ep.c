@@ -350,7 +350,7 @@ static int kofi_soft_check_info(const struct kofi_soft_type *type, const struct 
 	if (info->mode & FI_ASYNC_IOV && limits->lent_iov)
 		iov = limits->lent_iov;
 	if (!tx->size || !rx->size)
-		return kofi_refuse("endpoint", -EINVAL, "info->tx_attr->size is %zu, info->rx_attr->size %zu; it has to be 1 at least",
+		return kofi_refuse("endpoint", -EINVAL, "info->tx_attr->size is %zu, info->rx_attr->size %zu; each has to be 1 at least",
 				   tx->size, rx->size);
 	return kofi_soft_check_field("tx_attr->size", tx->size, type->max_queue) ? :
 	       kofi_soft_check_field("tx_attr->iov_limit", tx->iov_limit, iov) ? :
