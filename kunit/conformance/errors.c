@@ -335,7 +335,6 @@ static void a_refused_access_ends_no_other_operation(struct kunit *test)
 	}
 }
 
-/* A write that completes when the peer has it */
 /* Its peer may access memory, and knows a key; kofi_rxm leaves that to the endpoint below */
 static void an_endpoint_that_is_no_target_refuses_each_access(struct kunit *test)
 {
@@ -359,6 +358,7 @@ static void an_endpoint_that_is_no_target_refuses_each_access(struct kunit *test
 	KUNIT_EXPECT_EQ(test, next_err(test, pair.a.tx), loop ? EACCES : ECONNRESET);
 }
 
+/* A write that completes when the peer has it */
 static void post_delivery(struct kunit *test, struct vt_pair *pair, u8 *buf, u64 addr, u64 key,
 			  void *context)
 {

@@ -314,42 +314,6 @@ static void a_client_that_has_gone_is_not_connected(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, error.fid, &pair.b.ep->fid);
 }
 
-/* It comes when the queue has been read, or its client is refused */
-static void a_request_that_finds_no_room_does_no_harm(struct kunit *test)
-{
-	struct fi_eq_attr attr = { .size = 1, .wait_obj = FI_WAIT_UNSPEC };
-	struct vt_end ends[3] = {}, server = {};
-	struct fi_eq_err_entry error = {};
-	struct vt *vt = vt_of(test);
-	union vt_event event;
-	struct fid_eq *eq;
-	u32 what;
-	int i;
-
-	if (!conf_is_msg(test))
-		return;
-	vt_open_info(test, vt->info);
-	KUNIT_ASSERT_EQ(test, fi_eq_open(vt->fabric, &attr, &eq, NULL), 0);
-	vt_adopt(test, &eq->fid);
-	vt_listen(test, eq);
-	for (i = 0; i < ARRAY_SIZE(ends); i++) {
-		vt_client(test, &ends[i], &vt_default_kind);
-		vt_connect(test, &ends[i], NULL, 0);
-	}
-	vt_end_open(test, &server, vt_connreq(test, NULL), &vt_default_kind);
-	vt_accept(test, &server, NULL, 0);
-	vt_event(test, ends[0].eq, FI_CONNECTED, NULL);
-	vt_ping(test, &ends[0], &server);
-	while (fi_eq_sread(eq, &what, &event, sizeof(event), 100, 0) > 0) {
-		vt_free_later(test, event.cm.info);
-		fi_reject(vt->pep, event.cm.info->handle, NULL, 0);
-	}
-	for (i = 1; i < ARRAY_SIZE(ends); i++) {
-		vt_error(test, ends[i].eq, &error);
-		KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
-	}
-}
-
 static void an_endpoint_outlives_its_passive_endpoint(struct kunit *test)
 {
 	struct vt_pair pair = {};
@@ -489,7 +453,6 @@ static struct kunit_case state_cases[] = {
 	KUNIT_CASE_PARAM(a_request_of_a_client_that_has_gone_can_be_rejected, conf_gen_msg),
 	KUNIT_CASE_PARAM(an_endpoint_that_is_drained_accepts_no_more, conf_gen_msg),
 	KUNIT_CASE_PARAM(a_client_that_has_gone_is_not_connected, conf_gen_msg),
-	KUNIT_CASE_PARAM(a_request_that_finds_no_room_does_no_harm, conf_gen_msg),
 	KUNIT_CASE_PARAM(an_endpoint_outlives_its_passive_endpoint, conf_gen_msg),
 	KUNIT_CASE_PARAM(only_handles_of_the_passive_endpoint_can_be_rejected, conf_gen_msg),
 	KUNIT_CASE_PARAM(made_up_handles_open_no_endpoint, conf_gen_msg),

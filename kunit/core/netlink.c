@@ -798,54 +798,6 @@ static void asks_that_are_not_read_have_a_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nl_read(nl, is_error), 0);
 }
 
-#ifdef CONFIG_FAULT_INJECTION
-#define FAILSLAB	"cd /sys/kernel/debug/failslab && "
-#define ALLOCATIONS	300	/* more than a question and its answer need */
-
-static void allocations_as_they_were(void *unused)
-{
-	core_shell(FAILSLAB "echo Y >ignore-gfp-wait && echo 2 >verbose");
-}
-
-/* GETINFO, and what it ends with, of which the n-th allocation fails */
-static int ask_short(struct nl *nl, unsigned int n, unsigned int *left)
-{
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
-	struct kvec iov;
-	int err;
-
-	nl_ask_info(nl, "mock", 0);
-	nlmsg_end(nl->skb, nl->header);
-	iov = (struct kvec) { .iov_base = nl->skb->data, .iov_len = nl->skb->len };
-	current->fail_nth = n;
-	err = kernel_sendmsg(nl->sock, &msg, &iov, 1, iov.iov_len);
-	if (err > 0)
-		err = nl_read(nl, is_error);
-	*left = current->fail_nth;
-	current->fail_nth = 0;
-	return err ?: nla_get_s32(nl->attrs[KOFI_A_ERROR]);
-}
-
-/* ENOBUFS is netlink's own; what a message can do without is in libraries of the kernel */
-static void getinfo_without_memory_says_so(struct kunit *test)
-{
-	unsigned int n, left = 0, refused = 0;
-	int err;
-
-	core_mock(test, "mock", 1);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, allocations_as_they_were, NULL), 0);
-	KUNIT_ASSERT_EQ(test, core_shell(FAILSLAB "echo N >ignore-gfp-wait && echo 0 >verbose"), 0);
-	for (n = 1; n < ALLOCATIONS && !left; n++) {
-		err = ask_short(nl_open(test, &init_net), n, &left);
-		KUNIT_EXPECT_TRUE_MSG(test, !err || err == -ENOMEM || err == -ENOBUFS,
-				      "allocation %u: %d", n, err);
-		refused += err == -ENOMEM;
-	}
-	KUNIT_EXPECT_GT(test, left, 0);
-	KUNIT_EXPECT_GE(test, refused, 4);
-}
-#endif
-
 static struct kunit_case netlink_cases[] = {
 	KUNIT_CASE(getinfo_returns_what_fi_getinfo_finds),
 	KUNIT_CASE(getinfo_without_hints_returns_everything),
@@ -865,9 +817,6 @@ static struct kunit_case netlink_cases[] = {
 	KUNIT_CASE(what_a_program_may_see_depends_on_its_grade),
 #endif
 	KUNIT_CASE(asks_that_are_not_read_have_a_limit),
-#ifdef CONFIG_FAULT_INJECTION
-	KUNIT_CASE(getinfo_without_memory_says_so),
-#endif
 	{}
 };
 

@@ -259,21 +259,6 @@ static void a_region_may_be_as_long_as_the_device_says(struct kunit *test)
 }
 
 /* The memory is the device's as long as that has the registration */
-static void a_registration_that_does_not_end_stays_the_clients(struct kunit *test)
-{
-	unsigned int mapped;
-	struct fid_mr *mr;
-
-	hm_open(test, NULL);
-	KUNIT_ASSERT_EQ(test, hm_reg_any(test, &mr), 0);
-	mapped = ht_stats(test).mapped;
-	fakehca_fail(ht_of(test)->hca, FAKEHCA_DEREG_MR, 1, -EIO);
-	KUNIT_EXPECT_EQ(test, fi_close(&mr->fid), -EIO);
-	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, mapped);
-	vt_close(test, &mr->fid);
-	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, mapped - 1);
-}
-
 /* By a client that says more of the device than fi_getinfo() does */
 static void regions_of_other_devices_memory_are_refused(struct kunit *test)
 {
@@ -379,7 +364,6 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(pages_are_counted_from_the_first_to_the_last),
 	KUNIT_CASE(no_segment_is_longer_than_the_device_takes),
 	KUNIT_CASE(a_region_may_be_as_long_as_the_device_says),
-	KUNIT_CASE(a_registration_that_does_not_end_stays_the_clients),
 	KUNIT_CASE(regions_of_other_devices_memory_are_refused),
 	KUNIT_CASE(a_registered_region_takes_what_is_read),
 	KUNIT_CASE(keys_are_fresh_although_the_device_repeats),
