@@ -22,7 +22,7 @@ suite_lists()
 	[ -e $keyring ] || die "no $keyring; install debian-archive-keyring"
 	# shellcheck disable=SC2016 # apt's own format language
 	mirror=$(apt-get indextargets --format '$(SITE)' \
-		'Created-By: Packages' 'Label: Debian' | head -n 1)
+		'Created-By: Packages' 'Label: Debian' | sed -n 1p)
 	[ -n "$mirror" ] || die "apt has no lists of a Debian mirror; run apt-get update"
 	mkdir -p "$state/lists/partial"
 	echo "deb [signed-by=$keyring] $mirror $suite main" >"$state/sources.list"
