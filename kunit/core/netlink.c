@@ -11,6 +11,7 @@
 #include <net/genetlink.h>
 #include <net/net_namespace.h>
 #include <net/sock.h>
+#include <kofi/stat.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_reason.h>
 #include <uapi/rdma/kofi_netlink.h>
@@ -31,6 +32,7 @@
  * @family: of generic netlink
  * @skb: the request
  * @header: of its message
+ * @room: how much the program reads at a time
  * @buf: what was read last
  * @next: in @buf, the message that has not been looked at
  * @left: bytes from @next on
@@ -45,6 +47,7 @@ struct nl {
 	u16		family;
 	struct sk_buff	*skb;
 	void		*header;
+	int		room;
 	char		*buf;
 	struct nlmsghdr	*next;
 	int		left;
@@ -94,9 +97,9 @@ static void nl_send(struct nl *nl)
 static int nl_receive(struct nl *nl)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
-	struct kvec iov = { .iov_base = nl->buf, .iov_len = ROOM };
+	struct kvec iov = { .iov_base = nl->buf, .iov_len = nl->room };
 
-	return kernel_recvmsg(nl->sock, &msg, &iov, 1, ROOM, MSG_DONTWAIT);
+	return kernel_recvmsg(nl->sock, &msg, &iov, 1, nl->room, MSG_DONTWAIT);
 }
 
 typedef bool (*nl_fn)(struct nl *nl);
@@ -146,13 +149,14 @@ static bool nl_take_family(struct nl *nl)
 	return attr;
 }
 
-/* A socket in @net, which a program with the capabilities of the caller has opened */
-static struct nl *nl_open(struct kunit *test, struct net *net)
+/* As nl_open(); the program has not read much at a time so far */
+static struct nl *nl_open_sparing(struct kunit *test, struct net *net)
 {
 	struct nl *nl = vt_buf(test, sizeof(*nl));
 	struct file *file;
 
 	nl->test = test;
+	nl->room = REQUEST_ROOM;
 	nl->buf = vt_buf(test, ROOM);
 	nl->next = (void *)nl->buf;
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, nl_close, nl), 0);
@@ -166,6 +170,15 @@ static struct nl *nl_open(struct kunit *test, struct net *net)
 	KUNIT_ASSERT_EQ(test, nla_put_string(nl->skb, CTRL_ATTR_FAMILY_NAME, KOFI_GENL_NAME), 0);
 	nl_send(nl);
 	KUNIT_ASSERT_EQ(test, nl_read(nl, nl_take_family), 0);
+	return nl;
+}
+
+/* A socket in @net, which a program with the capabilities of the caller has opened */
+static struct nl *nl_open(struct kunit *test, struct net *net)
+{
+	struct nl *nl = nl_open_sparing(test, net);
+
+	nl->room = ROOM;
 	return nl;
 }
 
@@ -269,6 +282,7 @@ static void getinfo_returns_what_fi_getinfo_finds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ntohs(sin->sin_port), 80);
 	sin = nla_data(nl->nest[KOFI_INFO_DEST_ADDR]);
 	KUNIT_EXPECT_EQ(test, ntohs(sin->sin_port), 81);
+	KUNIT_EXPECT_EQ(test, nla_len(nl->nest[KOFI_INFO_PROTOCOL]), (int)sizeof(u32));
 	KUNIT_EXPECT_EQ(test, nla_get_u32(nl->nest[KOFI_INFO_PROTOCOL]), info->ep_attr->protocol);
 	KUNIT_EXPECT_EQ(test, nla_get_u64(nl->nest[KOFI_INFO_TX_SIZE]), info->tx_attr->size);
 	KUNIT_EXPECT_EQ(test, nla_strcmp(nl->nest[KOFI_INFO_DOMAIN], info->domain_attr->name), 0);
@@ -329,6 +343,8 @@ static void getinfo_names_the_module_of_an_absent_provider(struct kunit *test)
 						   "modprobe kofi-absent"));
 		KUNIT_ASSERT_EQ(test, nl_read(nl, is_error), 0);
 		KUNIT_EXPECT_EQ(test, nla_get_s32(nl->attrs[KOFI_A_ERROR]), -ENODATA);
+		/* The version, the reason and the end; a hook has a reason of its own */
+		KUNIT_EXPECT_EQ(test, nl->count, i ? 4 : 3);
 		KUNIT_EXPECT_EQ(test, nl_read(nl, NULL), -ENOENT);
 	}
 }
@@ -370,6 +386,36 @@ static void each_hint_counts(struct kunit *test)
 				    "%s", rows[i].field);
 		KUNIT_EXPECT_EQ(test, nl_read(nl, NULL), -ENOENT);
 	}
+}
+
+#define LONG	5000
+
+/* However little the program has read before */
+static void message_has_room_for_a_long_name(struct kunit *test)
+{
+	struct nl *objects = nl_open_sparing(test, &init_net);
+	struct nl *infos = nl_open_sparing(test, &init_net);
+	struct mock *mock = core_mock(test, "mock", 1);
+	char *name = vt_buf(test, LONG + 1);
+	struct fi_fabric_attr attr = { .name = name, .prov_name = "mock" };
+	struct fid_fabric *fabric;
+
+	memset(name, 'n', LONG);
+	core_set_string(test, &mock->infos->domain_attr->name, name);
+	nl_ask_info(infos, "mock", 0);
+	nl_send(infos);
+	KUNIT_ASSERT_EQ(test, nl_read(infos, is_greeting), 0);
+	infos->room = ROOM;
+	KUNIT_ASSERT_EQ(test, nl_read(infos, is_info), 0);
+	KUNIT_EXPECT_EQ(test, nla_strcmp(infos->nest[KOFI_INFO_DOMAIN], name), 0);
+
+	KUNIT_ASSERT_EQ(test, fi_fabric(&attr, &fabric, NULL), 0);
+	core_adopt(test, &fabric->fid);
+	nl_ask(objects, KOFI_CMD_OBJECTS);
+	nl_send(objects);
+	objects->room = ROOM;
+	KUNIT_ASSERT_EQ(test, nl_read(objects, is_object), 0);
+	KUNIT_EXPECT_EQ(test, nla_strcmp(objects->nest[KOFI_OBJECT_NAME], name), 0);
 }
 
 #define MANY	20
@@ -617,6 +663,86 @@ static void objects_that_are_many_come_in_parts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nl_read(nl, is_object), -ENOENT);
 }
 
+#define PART	16384	/* the most that is read at a time */
+#define BEHIND	80
+
+/* An event queue, with its values to the end of the last one */
+static bool is_whole_eq(struct nl *nl)
+{
+	struct nlattr *value[KOFI_VALUE_MAX + 1];
+
+	return is_eq(nl) && nl->nest[KOFI_OBJECT_VALUE] &&
+	       !nla_parse_nested_deprecated(value, KOFI_VALUE_MAX, nl->nest[KOFI_OBJECT_VALUE],
+					    NULL, NULL) &&
+	       value[KOFI_VALUE_NAME] && value[KOFI_VALUE_NUMBER];
+}
+
+/* At whatever place the part ends, as the name of the fabric decides */
+static void object_that_does_not_fit_comes_whole_in_the_next_part(struct kunit *test)
+{
+	struct nl *nl = nl_open_sparing(test, &init_net);
+	char name[4 * BEHIND] = "n";
+	struct fi_fabric_attr attr = { .name = name, .prov_name = "mock" };
+	struct fid_eq *eqs[BEHIND];
+	struct fid_fabric *fabric;
+	int i, count;
+
+	core_mock(test, "mock", 1);
+	nl->room = PART;
+	while (strlen(name) + 4 < sizeof(name)) {
+		strcat(name, "name");
+		KUNIT_ASSERT_EQ(test, fi_fabric(&attr, &fabric, NULL), 0);
+		for (i = 0; i < BEHIND; i++)
+			KUNIT_EXPECT_EQ(test, fi_eq_open(fabric, NULL, &eqs[i], NULL), 0);
+		nl_ask(nl, KOFI_CMD_OBJECTS);
+		nl_send(nl);
+		for (count = 0; !nl_read(nl, is_whole_eq);)
+			count++;
+		KUNIT_EXPECT_EQ(test, count, BEHIND);
+		for (i = 0; i < BEHIND; i++)
+			KUNIT_EXPECT_EQ(test, fi_close(&eqs[i]->fid), 0);
+		KUNIT_EXPECT_EQ(test, fi_close(&fabric->fid), 0);
+	}
+}
+
+#define PROVIDERS	150
+
+static bool is_whole_provider(struct nl *nl)
+{
+	return nl_nest(nl, KOFI_A_PROVIDER, KOFI_PROVIDER_MAX) &&
+	       strstarts(nla_data(nl->nest[KOFI_PROVIDER_NAME]), "many-") &&
+	       nl->nest[KOFI_PROVIDER_NR] && nl->nest[KOFI_PROVIDER_API] &&
+	       nl->nest[KOFI_PROVIDER_REFS] && nl->nest[KOFI_PROVIDER_MODULE];
+}
+
+/* Names are of different lengths, so one may fit where the one before it does not */
+static void providers_that_are_many_come_in_parts(struct kunit *test)
+{
+	struct kofi_provider *many = vt_buf(test, PROVIDERS * sizeof(*many));
+	struct mock *model = core_mock_new(test, "mock", 1);
+	struct nl *nl = nl_open_sparing(test, &init_net);
+	char *names = vt_buf(test, PROVIDERS * FI_NAME_MAX), *name = names;
+	int i, count;
+
+	for (i = 0; i < PROVIDERS; i++, name += FI_NAME_MAX) {
+		snprintf(name, FI_NAME_MAX, "many-%0*d", i % 2 ? 12 : 52, i);
+		many[i] = model->provider;
+		many[i].name = name;
+		KUNIT_EXPECT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION, &many[i]), 0);
+	}
+	nl_ask(nl, KOFI_CMD_PROVIDERS);
+	nl_send(nl);
+	nl->room = PAGE_SIZE;
+	for (count = 0, name = names; !nl_read(nl, is_whole_provider); name += FI_NAME_MAX) {
+		KUNIT_EXPECT_EQ(test, nla_strcmp(nl->nest[KOFI_PROVIDER_NAME], name), 0);
+		if (++count == PROVIDERS)
+			break;
+	}
+	KUNIT_EXPECT_EQ(test, count, PROVIDERS);
+	for (i = 0; i < PROVIDERS; i++)
+		kofi_provider_deregister(&many[i]);
+}
+
 static void objects_of_another_namespace_are_not_listed(struct kunit *test)
 {
 	struct mock *mock = core_mock(test, "mock", 1);
@@ -636,6 +762,122 @@ static void objects_of_another_namespace_are_not_listed(struct kunit *test)
 	nl_send(nl);
 	KUNIT_ASSERT_EQ(test, nl_read(nl, is_error), 0);
 	KUNIT_EXPECT_EQ(test, nla_get_s32(nl->attrs[KOFI_A_ERROR]), -ENODATA);
+}
+
+static void objects_of_a_namespace_that_has_gone_are_listed(struct kunit *test)
+{
+	struct vt_netns *netns = vt_netns_new(test);
+	struct mock *mock = core_mock(test, "mock", 1);
+	struct nl *nl = nl_open(test, &init_net);
+	struct core_set set;
+	struct fid *fabric;
+
+	core_open_parents(test, &set, mock, MOCK_FABRIC);
+	set.info->fabric_attr->net = netns->net;
+	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_FABRIC, &fabric), 0);
+	nl_ask(nl, KOFI_CMD_OBJECTS);
+	nl_send(nl);
+	KUNIT_EXPECT_EQ(test, nl_read(nl, is_object), -ENOENT);
+
+	vt_netns_let_go(netns);
+	KUNIT_ASSERT_TRUE(test, vt_netns_is_gone(netns));
+	nl_ask(nl, KOFI_CMD_OBJECTS);
+	nl_send(nl);
+	KUNIT_EXPECT_EQ(test, nl_read(nl, is_object), 0);
+}
+
+static int control_fails(struct fid *fid, int command, void *arg)
+{
+	struct kofi_stat *stat = arg;
+
+	stat->values[0].name = "value";
+	stat->count = 1;
+	return -EIO;
+}
+
+static int name_fails(fid_t fid, void *addr, size_t *addrlen)
+{
+	((struct sockaddr *)addr)->sa_family = AF_INET;
+	return -EIO;
+}
+
+static int peer_fails(struct fid_ep *ep, void *addr, size_t *addrlen)
+{
+	return name_fails(&ep->fid, addr, addrlen);
+}
+
+static int peer_is_there(struct fid_ep *ep, void *addr, size_t *addrlen)
+{
+	((struct sockaddr *)addr)->sa_family = AF_INET;
+	return 0;
+}
+
+/* What a provider has written is part of the answer only if its call succeeds */
+static void state_that_cannot_be_told_is_left_out(struct kunit *test)
+{
+	struct core_set *set = core_all(test);
+	struct nl *nl = nl_open(test, &init_net);
+	struct fid_ep *ep = core_ep(set);
+	const struct fi_ops_cm *cm = ep->cm;
+	const struct fi_ops *ops = ep->fid.ops;
+	struct fi_ops_cm own_cm = *cm;
+	struct fi_ops own = *ops;
+
+	own.control = control_fails;
+	own_cm.getname = name_fails;
+	own_cm.getpeer = peer_fails;
+	ep->fid.ops = &own;
+	ep->cm = &own_cm;
+	nl_ask(nl, KOFI_CMD_OBJECTS);
+	nl_send(nl);
+	KUNIT_EXPECT_EQ(test, nl_read(nl, is_ep), 0);
+	KUNIT_EXPECT_NULL(test, nl->nest[KOFI_OBJECT_VALUE]);
+	KUNIT_EXPECT_NULL(test, nl->nest[KOFI_OBJECT_SRC_ADDR]);
+	KUNIT_EXPECT_NULL(test, nl->nest[KOFI_OBJECT_DEST_ADDR]);
+	nl_read(nl, NULL);
+	own_cm.getpeer = peer_is_there;
+	nl_ask(nl, KOFI_CMD_OBJECTS);
+	nl_send(nl);
+	KUNIT_EXPECT_EQ(test, nl_read(nl, is_ep), 0);
+	KUNIT_EXPECT_NOT_NULL(test, nl->nest[KOFI_OBJECT_DEST_ADDR]);
+	nl_read(nl, NULL);
+	ep->cm = cm;
+	ep->fid.ops = ops;
+}
+
+static int close_object(void *fid)
+{
+	return fi_close(fid);
+}
+
+static int ask_objects(void *nl)
+{
+	nl_send(nl);
+	return 0;
+}
+
+static void close_waits_for_an_object_to_be_looked_at(struct kunit *test)
+{
+	struct core_set *set = core_parents(test, MOCK_EP);
+	struct nl *nl = nl_open(test, &init_net);
+	struct vt_async *asker, *closer;
+	struct fid *ep;
+
+	KUNIT_ASSERT_EQ(test, core_open_raw(set, MOCK_EP, &ep), 0);
+	/* The endpoint is the last of the objects; its state is asked for before its name */
+	mock_gate_arm(set->mock, MOCK_CALL_GETNAME);
+	nl_ask(nl, KOFI_CMD_OBJECTS);
+	asker = vt_async_start(test, ask_objects, nl);
+	KUNIT_EXPECT_TRUE(test, mock_gate_wait(set->mock));
+
+	closer = vt_async_start(test, close_object, ep);
+	KUNIT_EXPECT_TRUE(test, vt_async_waits(closer));
+	KUNIT_EXPECT_EQ(test, atomic_read(&set->mock->calls[MOCK_CALL_CLOSE]), 0);
+
+	mock_gate_open(set->mock);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, asker), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, closer), 0);
+	KUNIT_EXPECT_EQ(test, nl_read(nl, is_ep), 0);
 }
 
 /* The caller without capabilities, until the next call */
@@ -772,30 +1014,43 @@ static void what_a_program_may_see_depends_on_its_grade(struct kunit *test)
 }
 #endif /* CONFIG_USER_NS */
 
-static void asks_that_are_not_read_have_a_limit(struct kunit *test)
+static void ask_as_nobody(struct nl *nl)
 {
 	const struct cred *old;
-	struct nl *nl;
-	int i, ret;
 
-	for (i = 0; i < MAX_ASKS; i++) {
-		nl = nl_open(test, &init_net);
-		nl_ask(nl, KOFI_CMD_GETINFO);
-		old = drop_caps(test);
-		nl_send(nl);
-		take_caps_back(old);
-	}
-	nl = nl_open(test, &init_net);
 	nl_ask(nl, KOFI_CMD_GETINFO);
-	old = drop_caps(test);
+	old = drop_caps(nl->test);
 	nl_send(nl);
 	take_caps_back(old);
-	ret = nl_read(nl, NULL);
-	KUNIT_EXPECT_EQ(test, ret, -EBUSY);
+}
 
-	nl_ask(nl, KOFI_CMD_GETINFO);
-	nl_send(nl);
-	KUNIT_EXPECT_EQ(test, nl_read(nl, is_error), 0);
+static bool nobody_is_answered(struct nl *nl)
+{
+	ask_as_nobody(nl);
+	return !nl_read(nl, is_greeting);
+}
+
+static void asks_that_are_not_read_have_a_limit(struct kunit *test)
+{
+	struct nl *nl[MAX_ASKS + 1];
+	int i;
+
+	for (i = 0; i < MAX_ASKS; i++) {
+		nl[i] = nl_open(test, &init_net);
+		ask_as_nobody(nl[i]);
+	}
+	nl[i] = nl_open(test, &init_net);
+	ask_as_nobody(nl[i]);
+	KUNIT_EXPECT_EQ(test, nl_read(nl[i], NULL), -EBUSY);
+
+	nl_ask(nl[i], KOFI_CMD_GETINFO);
+	nl_send(nl[i]);
+	KUNIT_EXPECT_EQ(test, nl_read(nl[i], is_error), 0);
+	KUNIT_EXPECT_EQ(test, nl_read(nl[i], NULL), -ENOENT);
+
+	/* The kernel leaves the end of a socket to a worker */
+	kunit_release_action(test, nl_close, nl[0]);
+	KUNIT_EXPECT_TRUE(test, vt_until(nobody_is_answered(nl[i])));
 }
 
 static struct kunit_case netlink_cases[] = {
@@ -804,6 +1059,7 @@ static struct kunit_case netlink_cases[] = {
 	KUNIT_CASE(getinfo_says_why_there_is_nothing),
 	KUNIT_CASE(getinfo_names_the_module_of_an_absent_provider),
 	KUNIT_CASE(each_hint_counts),
+	KUNIT_CASE(message_has_room_for_a_long_name),
 	KUNIT_CASE(answer_that_is_long_comes_in_parts),
 	KUNIT_CASE(getinfo_passes_its_arguments_on),
 	KUNIT_CASE_PARAM(malformed_request_is_refused, malformed_gen_params),
@@ -811,7 +1067,12 @@ static struct kunit_case netlink_cases[] = {
 	KUNIT_CASE(providers_are_listed),
 	KUNIT_CASE(objects_are_listed_with_what_they_belong_to),
 	KUNIT_CASE(objects_that_are_many_come_in_parts),
+	KUNIT_CASE(object_that_does_not_fit_comes_whole_in_the_next_part),
+	KUNIT_CASE(providers_that_are_many_come_in_parts),
 	KUNIT_CASE(objects_of_another_namespace_are_not_listed),
+	KUNIT_CASE(objects_of_a_namespace_that_has_gone_are_listed),
+	KUNIT_CASE(state_that_cannot_be_told_is_left_out),
+	KUNIT_CASE(close_waits_for_an_object_to_be_looked_at),
 	KUNIT_CASE(addresses_are_for_net_admin_only),
 #ifdef CONFIG_USER_NS
 	KUNIT_CASE(what_a_program_may_see_depends_on_its_grade),
