@@ -8,6 +8,7 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
+#include <rdma/ib.h>
 #include "info.h"
 
 #define PROV_NAME	"mock"
@@ -162,6 +163,16 @@ static void a_side_without_a_direction_has_no_messages(struct kunit *test)
 	result = ask(test, asked);
 	KUNIT_EXPECT_EQ(test, result->tx_attr->caps & FI_TAGGED, FI_TAGGED);
 	KUNIT_EXPECT_EQ(test, result->rx_attr->caps & FI_TAGGED, 0);
+}
+
+static void a_domain_has_only_caps_that_are_asked_for(struct kunit *test)
+{
+	struct asked *asked = ask_begin(test);
+
+	asked->offer->domain_attr->caps = FI_LOCAL_COMM | FI_AV_USER_ID;
+	KUNIT_EXPECT_EQ(test, ask(test, asked)->domain_attr->caps, FI_LOCAL_COMM | FI_AV_USER_ID);
+	asked->hints->domain_attr->caps = FI_LOCAL_COMM;
+	KUNIT_EXPECT_EQ(test, ask(test, asked)->domain_attr->caps, FI_LOCAL_COMM);
 }
 
 static void default_flags_are_only_those_asked_for(struct kunit *test)
@@ -476,6 +487,10 @@ static const struct addr_case {
 	{ FI_SOCKADDR_IP, AF_INET6, 28, -ENODATA },
 	{ FI_SOCKADDR_IP, AF_INET6, 27, -EINVAL },
 	{ FI_SOCKADDR_IP, AF_UNIX, 128, -EINVAL },
+	{ FI_SOCKADDR_IP, AF_IB, sizeof(struct sockaddr_ib), -EINVAL },
+	{ FI_SOCKADDR_IB, AF_IB, sizeof(struct sockaddr_ib), -ENODATA },
+	{ FI_SOCKADDR_IB, AF_IB, sizeof(struct sockaddr_ib) - 1, -EINVAL },
+	{ FI_SOCKADDR, AF_IB, sizeof(struct sockaddr_ib), -ENODATA },
 	{ FI_ADDR_STR, 0, 1, -ENODATA },
 	{ FI_SOCKADDR_IN, AF_INET, sizeof(struct sockaddr_in) - 1, -EINVAL },
 	{ FI_SOCKADDR_IN6, AF_INET6, 27, -EINVAL },
@@ -570,6 +585,7 @@ static struct kunit_case apply_hints_cases[] = {
 	KUNIT_CASE_PARAM(caps_not_asked_for_are_withheld, caps_gen_params),
 	KUNIT_CASE(a_side_has_only_its_own_caps),
 	KUNIT_CASE(a_side_without_a_direction_has_no_messages),
+	KUNIT_CASE(a_domain_has_only_caps_that_are_asked_for),
 	KUNIT_CASE(default_flags_are_only_those_asked_for),
 	KUNIT_CASE(default_flags_are_none_without_hints),
 	KUNIT_CASE(queues_and_lists_get_the_size_asked_for),

@@ -132,19 +132,25 @@ static void result_has_the_names_of_all_layers(struct kunit *test)
 	expect_found(test, HOOKED(HOOKED("mock")), HOOKED(HOOKED("mock")) " ");
 }
 
-static void too_many_layers_are_not_found(struct kunit *test)
+static void name_with_too_much_in_it_is_not_found(struct kunit *test)
 {
-	struct fi_reason *reason = vt_buf(test, sizeof(*reason));
+	struct fi_reason *reason = vt_buf(test, 2 * sizeof(*reason));
+	char name[FI_NAME_MAX + 1];
 	struct fi_info *hints;
+	int i;
 
 	core_mock(test, "mock", 1);
-	hints = named(test, HOOKED(HOOKED(HOOKED(HOOKED("mock")))));
+	memset(name, 'n', FI_NAME_MAX);
+	name[FI_NAME_MAX] = 0;
+	for (i = 0; i < 2; i++) {
+		hints = named(test, i ? name : HOOKED(HOOKED(HOOKED(HOOKED("mock")))));
 
-	expect_found(test, hints->fabric_attr->prov_name, "");
-	KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0, hints, reason, 1), 1);
-	KUNIT_EXPECT_EQ(test, reason->kind, FI_REASON_ABSENT);
-	KUNIT_EXPECT_EQ(test, reason->err, 0);
-	KUNIT_EXPECT_STREQ(test, reason->field, "fabric_attr->prov_name");
+		expect_found(test, hints->fabric_attr->prov_name, "");
+		KUNIT_ASSERT_EQ(test, fi_getinfo_why(CORE_API, NULL, 0, 0, hints, reason, 2), 1);
+		KUNIT_EXPECT_EQ(test, reason->kind, FI_REASON_ABSENT);
+		KUNIT_EXPECT_EQ(test, reason->err, 0);
+		KUNIT_EXPECT_STREQ(test, reason->field, "fabric_attr->prov_name");
+	}
 }
 
 static void hook_is_not_found_unless_it_is_named(struct kunit *test)
@@ -183,9 +189,12 @@ static void lower_query_asks_the_named_provider_only(struct kunit *test)
 {
 	struct mock *two = core_mock(test, "two", 1);
 	struct mock *up = core_layer(test, "ofi_up", "one");
-	struct fi_info *info = NULL;
+	struct fi_info *hints = core_hints(test), *info = NULL;
 
 	core_mock(test, "one", 1);
+	core_set_string(test, &hints->fabric_attr->name, "else");
+	KUNIT_EXPECT_EQ(test, kofi_lower_getinfo(CORE_API, "one", NULL, 0, 0, hints, &info),
+			-ENODATA);
 	KUNIT_ASSERT_EQ(test, kofi_lower_getinfo(CORE_API, "one", NULL, 0, 0, NULL, &info), 0);
 	core_free_later(test, info);
 
@@ -591,7 +600,7 @@ static struct kunit_case layers_cases[] = {
 	KUNIT_CASE(name_fits_its_layers),
 	KUNIT_CASE(lower_name_is_what_is_below),
 	KUNIT_CASE(result_has_the_names_of_all_layers),
-	KUNIT_CASE(too_many_layers_are_not_found),
+	KUNIT_CASE(name_with_too_much_in_it_is_not_found),
 	KUNIT_CASE(hook_is_not_found_unless_it_is_named),
 	KUNIT_CASE(hook_over_an_absent_provider_is_not_found),
 	KUNIT_CASE(layer_is_found_with_what_it_stands_on),

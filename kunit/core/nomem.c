@@ -66,7 +66,13 @@ struct call {
 
 static int make_open(struct core_set *set, const struct call *call, void **result)
 {
-	return core_open_raw(set, call->class, (struct fid **)result);
+	int err = core_open_raw(set, call->class, (struct fid **)result);
+	struct fid *fid = *result;
+
+	/* Its tables are whole */
+	if (err || fid->ops->size >= sizeof(struct fi_ops))
+		return err;
+	return fi_close(fid) ?: -EFAULT;
 }
 
 static int undo_open(void *result)
@@ -74,9 +80,12 @@ static int undo_open(void *result)
 	return fi_close(result);
 }
 
+/* What was found before the memory ran out is no result */
 static int make_getinfo(struct core_set *set, const struct call *call, void **result)
 {
-	return fi_getinfo(CORE_API, "10.0.0.1", 80, 0, NULL, (struct fi_info **)result);
+	int err = fi_getinfo(CORE_API, "10.0.0.1", 80, 0, NULL, (struct fi_info **)result);
+
+	return err && *result ? -EFAULT : err;
 }
 
 static int make_names(struct core_set *set, const struct call *call, void **result)
@@ -257,6 +266,8 @@ static void open_set(struct kunit *test, struct core_set *set)
 	KUNIT_ASSERT_EQ(test, fi_eq_open(core_fabric(set), &attr, &eq, NULL), 0);
 	core_adopt(test, &eq->fid);
 	set->fid[MOCK_EQ] = &eq->fid;
+	set->mock->infos->next = mock_info(set->mock);
+	KUNIT_ASSERT_NOT_NULL(test, set->mock->infos->next);
 }
 
 static void call_fails_cleanly_without_memory(struct kunit *test)
@@ -295,8 +306,34 @@ static void open_with_a_short_table_fails_cleanly_without_memory(struct kunit *t
 	KUNIT_EXPECT_GT(test, refused, 0);
 }
 
+/* It has no reasons; what the provider lacks is one */
+static void query_that_is_short_of_memory_says_so(struct kunit *test)
+{
+	struct fi_reason *reason = vt_buf(test, sizeof(*reason));
+	struct fi_info *hints = core_hints(test);
+	int n, count, failed = 0;
+	unsigned int left;
+
+	core_mock(test, "mock", 1);
+	core_set_string(test, &hints->fabric_attr->prov_name, "mock");
+	/* The first one is for the reasons */
+	for (n = 2; n < MANY; n++) {
+		fail_nth(n);
+		count = fi_getinfo_why(CORE_API, NULL, 0, 0, hints, reason, 1);
+		left = fail_left();
+		fail_nth(0);
+		if (left)
+			break;
+		if (count < 0)
+			KUNIT_EXPECT_EQ(test, count, -ENOMEM);
+		failed += count < 0;
+	}
+	KUNIT_EXPECT_GT(test, failed, 0);
+}
+
 static struct kunit_case nomem_cases[] = {
 	KUNIT_CASE_PARAM(call_fails_cleanly_without_memory, call_gen_params),
+	KUNIT_CASE(query_that_is_short_of_memory_says_so),
 	KUNIT_CASE_PARAM(open_fails_cleanly_without_memory, open_gen_params),
 	KUNIT_CASE_PARAM(open_with_a_short_table_fails_cleanly_without_memory, open_gen_params),
 	{}

@@ -5,6 +5,7 @@
  * Most cases let one mock offer one result, spoil one thing, and look at the first
  * reason.  Hints name the mock, so that no other provider has a say.
  */
+#include <linux/interrupt.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
 #include <rdma/fi_reason.h>
@@ -41,10 +42,17 @@ static int ask(struct why *why)
 
 static void one_reason(struct kunit *test, struct why *why, enum fi_reason_kind kind)
 {
+	struct fi_info *info = NULL;
+
 	KUNIT_ASSERT_EQ(test, ask(why), 1);
 	KUNIT_EXPECT_EQ(test, why->reasons->kind, kind);
 	if (kind != FI_REASON_CALL && kind != FI_REASON_ERROR)
 		KUNIT_EXPECT_EQ(test, why->reasons->err, 0);
+	if (kind != FI_REASON_FIELD && kind != FI_REASON_SKIPPED)
+		return;
+	/* And what has a reason is not found */
+	KUNIT_EXPECT_EQ(test, fi_getinfo(CORE_API, NULL, 0, 0, why->hints, &info), -ENODATA);
+	fi_freeinfo(info);
 }
 
 static void nothing_is_said_when_nothing_is_left_out(struct kunit *test)
@@ -141,6 +149,8 @@ SPOIL(mode, offer->mode = FI_CONTEXT)
 SPOIL(format, hints->addr_format = FI_SOCKADDR_IN6)
 SPOIL(tx_mode, offer->tx_attr->mode = FI_MSG_PREFIX)
 SPOIL(order, hints->tx_attr->msg_order = FI_ORDER_SAS | FI_ORDER_RAW)
+SPOIL(orders, hints->tx_attr->msg_order = BIT_ULL(50) | FI_ORDER_SAS | FI_ORDER_RAR | FI_ORDER_RAS |
+					 FI_ORDER_WAR | FI_ORDER_WAS | FI_ORDER_SAR | FI_ORDER_WAW)
 SPOIL(inject, hints->tx_attr->inject_size = MOCK_MAX_INJECT + 1)
 SPOIL(tclass, hints->tx_attr->tclass = fi_tc_dscp_set(12))
 SPOIL(rx_size, hints->rx_attr->size = MOCK_DEPTH + 1)
@@ -157,6 +167,9 @@ static const struct field_case field_cases[] = {
 	{ "dest_addr", "10.0.0.1:80", "10.0.0.2:80", spoil_dest },
 	{ "tx_attr->mode", "none", "FI_MSG_PREFIX", spoil_tx_mode },
 	{ "tx_attr->msg_order", "FI_ORDER_RAW", "FI_ORDER_SAS", spoil_order },
+	{ "tx_attr->msg_order",
+	  "FI_ORDER_RAR, FI_ORDER_RAS, FI_ORDER_WAR, FI_ORDER_WAW, FI_ORDER_WAS, FI_ORDER_SAR, ...",
+	  "FI_ORDER_SAS", spoil_orders },
 	{ "tx_attr->inject_size", "65", "64", spoil_inject },
 	{ "tx_attr->tclass", "DSCP 12", "FI_TC_UNSPEC", spoil_tclass },
 	{ "rx_attr->size", "9", "8", spoil_rx_size },
@@ -501,6 +514,61 @@ static void error_of_the_provider_is_named(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, why->reasons->prov_name, "mock");
 }
 
+/* What is said of one provider is not said of the next one, nor that there is none */
+static void reasons_of_two_providers_are_apart(struct kunit *test)
+{
+	struct why *why = why_mock(test);
+	bool first_is_there = false, second_is_there = false;
+	struct mock *first = why->mock;
+	struct fi_reason *reason;
+	int i, count;
+
+	core_mock(test, "second", 1);
+	kfree(why->hints->fabric_attr->prov_name);
+	why->hints->fabric_attr->prov_name = NULL;
+	core_set_string(test, &why->hints->fabric_attr->name, MOCK_FABRIC_NAME);
+	why->hints->ep_attr->type = FI_EP_RDM;
+	first->fail[MOCK_CALL_GETINFO] = -EIO;
+
+	count = ask(why);
+
+	/* Other providers may have a say, too */
+	for (i = 0; i < count; i++) {
+		reason = &why->reasons[i];
+		KUNIT_EXPECT_NE(test, reason->kind, FI_REASON_ABSENT);
+		if (reason->kind != FI_REASON_ERROR)
+			KUNIT_EXPECT_EQ(test, reason->err, 0);
+		first_is_there |= !strcmp(reason->prov_name, "mock") && reason->err == -EIO;
+		second_is_there |= !strcmp(reason->prov_name, "second");
+	}
+	KUNIT_EXPECT_TRUE(test, first_is_there);
+	KUNIT_EXPECT_TRUE(test, second_is_there);
+}
+
+static struct fi_info *leftover;
+
+static int fail_with_a_list(u32 version, const char *node, const int service, u64 flags,
+			    struct fi_info *hints, struct fi_info **info)
+{
+	*info = leftover;
+	return -EIO;
+}
+
+static void list_of_a_provider_that_fails_is_no_result(struct kunit *test)
+{
+	struct mock *mock = core_mock_new(test, "mock", 1);
+	struct why *why = why_of(test, mock);
+	struct fi_info *info = NULL;
+
+	leftover = mock->infos;
+	mock->provider.getinfo = fail_with_a_list;
+	KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION, &mock->provider), 0);
+
+	one_reason(test, why, FI_REASON_ERROR);
+	KUNIT_EXPECT_EQ(test, fi_getinfo(CORE_API, NULL, 0, 0, why->hints, &info), -ENODATA);
+	fi_freeinfo(info);
+}
+
 static void incomplete_result_is_named(struct kunit *test)
 {
 	struct why *why = why_mock(test);
@@ -585,6 +653,8 @@ static void provider_comes_before_two_misfits_that_were_found_first(struct kunit
 	KUNIT_ASSERT_EQ(test, ask(why), 3);
 
 	KUNIT_EXPECT_EQ(test, why->reasons[0].kind, FI_REASON_PROVIDER);
+	KUNIT_EXPECT_EQ(test, why->reasons[0].misfits, 0u);
+	KUNIT_EXPECT_STREQ(test, why->reasons[0].wanted, "");
 	KUNIT_EXPECT_EQ(test, why->reasons[1].kind, FI_REASON_FIELD);
 }
 
@@ -623,6 +693,32 @@ static void reason_outside_getinfo_goes_nowhere(struct kunit *test)
 	kofi_getinfo_reason("dev0", "nobody listens");
 
 	KUNIT_EXPECT_EQ(test, ask(why), 0);
+}
+
+static void say_in_softirq(struct tasklet_struct *tasklet)
+{
+	kofi_getinfo_reason("dev0", "nobody listens");
+}
+
+static DECLARE_TASKLET(say_tasklet, say_in_softirq);
+
+/* The task that is interrupted has a query */
+static void interrupt_query(struct mock *mock, const struct fi_info *hints)
+{
+	local_bh_disable();
+	tasklet_schedule(&say_tasklet);
+	local_bh_enable();
+	tasklet_unlock_wait(&say_tasklet);
+}
+
+static void reason_in_an_interrupt_goes_nowhere(struct kunit *test)
+{
+	struct why *why = why_mock(test);
+
+	why->mock->in_getinfo = interrupt_query;
+
+	KUNIT_EXPECT_EQ(test, ask(why), 0);
+	tasklet_kill(&say_tasklet);
 }
 
 static int find_nothing(void *unused)
@@ -822,6 +918,8 @@ static struct kunit_case why_cases[] = {
 	KUNIT_CASE(fabric_of_another_namespace_is_named),
 	KUNIT_CASE(fabric_whose_provider_has_gone_is_named),
 	KUNIT_CASE(error_of_the_provider_is_named),
+	KUNIT_CASE(reasons_of_two_providers_are_apart),
+	KUNIT_CASE(list_of_a_provider_that_fails_is_no_result),
 	KUNIT_CASE(incomplete_result_is_named),
 	KUNIT_CASE(provider_has_a_say),
 	KUNIT_CASE(provider_has_a_say_after_a_query_below),
@@ -829,6 +927,7 @@ static struct kunit_case why_cases[] = {
 	KUNIT_CASE(provider_comes_before_two_misfits_that_were_found_first),
 	KUNIT_CASE(comparison_inside_a_provider_is_heard),
 	KUNIT_CASE(reason_outside_getinfo_goes_nowhere),
+	KUNIT_CASE(reason_in_an_interrupt_goes_nowhere),
 	KUNIT_CASE(reasons_of_an_inner_query_are_not_mixed_in),
 	KUNIT_CASE(reasons_of_another_task_are_not_mixed_in),
 	KUNIT_CASE_PARAM(refused_argument_is_named, refused_gen_params),
