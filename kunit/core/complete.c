@@ -118,6 +118,25 @@ static void expect_let_go(struct kunit *test, struct core_set *set)
 	KUNIT_EXPECT_EQ(test, mock_reap(set->mock), 1);
 }
 
+/* First in the suite, as the log takes only so many of these lines in a while */
+static void refused_object_that_stays_open_is_logged(struct kunit *test)
+{
+	static const struct row row = { MOCK_CQ };
+	struct core_set *set = core_parents(test, row.class);
+
+	spoil(set, &row, MOCK_WRONG_CLASS, 0);
+	core_log_clear();
+	expect_refused(test, set, &row, true);
+	KUNIT_EXPECT_EQ(test, core_log_count("stays open"), 0);
+
+	set->mock->fail[MOCK_CALL_CLOSE] = -EIO;
+	expect_refused(test, set, &row, false);
+	KUNIT_EXPECT_EQ(test, core_log_count("the refused completion queue stays open (-5)"), 1);
+	/* The reason has been logged once */
+	KUNIT_EXPECT_EQ(test, core_log_count("completion queue refused: "), 1);
+	expect_let_go(test, set);
+}
+
 static void null_close_is_refused(struct kunit *test)
 {
 	const struct row *row = test->param_value;
@@ -376,6 +395,7 @@ static void a_transfer_that_a_provider_has_not_is_not_there(struct kunit *test)
 
 static struct kunit_case complete_cases[] = {
 	KUNIT_CASE(every_table_has_a_row),
+	KUNIT_CASE(refused_object_that_stays_open_is_logged),
 	KUNIT_CASE_PARAM(null_slot_is_refused, row_gen_params),
 	KUNIT_CASE_PARAM(null_close_is_refused, fid_row_gen_params),
 	KUNIT_CASE_PARAM(missing_fid_table_is_refused, fid_row_gen_params),

@@ -8,6 +8,7 @@
 #include <linux/inet.h>
 #include <linux/slab.h>
 #include <net/net_namespace.h>
+#include "../lib/probe.h"
 #include "info.h"
 
 KUNIT_DEFINE_ACTION_WRAPPER(info_free, fi_freeinfo, struct fi_info *);
@@ -265,6 +266,67 @@ static void freeinfo_frees_a_whole_list(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, i, 3);
 }
 
+static const void *pieces[32];
+static int pieces_freed;
+
+static void see_kfree(void *unused, unsigned long site, const void *ptr)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(pieces) && ptr; i++) {
+		if (ptr != pieces[i])
+			continue;
+		pieces[i] = NULL;
+		pieces_freed++;
+	}
+}
+
+/* A piece that the client has put there is not in the block of the info */
+static void freeinfo_frees_pieces_of_the_client(struct kunit *test)
+{
+	struct vt_probe probe = { "kfree", see_kfree };
+	struct fi_info *info = fi_allocinfo();
+	struct fid_nic *nic;
+	int i, err, count = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, info);
+	info_add_nic(test, info);
+	nic = info->nic;
+	info_fill_nic(test, nic);
+	info->tx_attr = kzalloc(sizeof(*info->tx_attr), GFP_KERNEL);
+	info->rx_attr = kzalloc(sizeof(*info->rx_attr), GFP_KERNEL);
+	info->ep_attr = kzalloc(sizeof(*info->ep_attr), GFP_KERNEL);
+	info->domain_attr = kzalloc(sizeof(*info->domain_attr), GFP_KERNEL);
+	info->fabric_attr = kzalloc(sizeof(*info->fabric_attr), GFP_KERNEL);
+	pieces[count++] = info->tx_attr;
+	pieces[count++] = info->rx_attr;
+	pieces[count++] = info->ep_attr;
+	pieces[count++] = info->domain_attr;
+	pieces[count++] = info->fabric_attr;
+	pieces[count++] = nic;
+	pieces[count++] = nic->bus_attr;
+	pieces[count++] = nic->device_attr;
+	pieces[count++] = nic->device_attr->name;
+	pieces[count++] = nic->device_attr->device_id;
+	pieces[count++] = nic->device_attr->device_version;
+	pieces[count++] = nic->device_attr->vendor_id;
+	pieces[count++] = nic->device_attr->driver;
+	pieces[count++] = nic->device_attr->firmware;
+	pieces[count++] = nic->link_attr;
+	pieces[count++] = nic->link_attr->address;
+	pieces[count++] = nic->link_attr->network_type;
+	for (i = 0; i < count; i++)
+		KUNIT_EXPECT_NOT_NULL(test, pieces[i]);
+
+	pieces_freed = 0;
+	err = vt_probe_all(&probe, 1);
+	KUNIT_EXPECT_EQ(test, err, 0);
+	fi_freeinfo(info);
+	if (!err)
+		vt_unprobe_all(&probe, 1);
+	KUNIT_EXPECT_EQ(test, pieces_freed, count);
+}
+
 static void freeinfo_takes_null(struct kunit *test)
 {
 	fi_freeinfo(NULL);
@@ -418,6 +480,7 @@ static struct kunit_case info_cases[] = {
 	KUNIT_CASE(dupinfo_survives_an_absurd_length),
 	KUNIT_CASE(a_copy_outlives_the_original),
 	KUNIT_CASE(freeinfo_frees_a_whole_list),
+	KUNIT_CASE(freeinfo_frees_pieces_of_the_client),
 	KUNIT_CASE(freeinfo_takes_null),
 	KUNIT_CASE_PARAM(parse_addr_takes_whole_numeric_addresses_only, addr_gen_params),
 	KUNIT_CASE(parse_addr_needs_a_namespace_only_for_interface_names),

@@ -4,6 +4,7 @@
  * way.  Bound objects are in bind.c.
  */
 #include <rdma/fi_ep_set.h>
+#include "../lib/refusal.h"
 #include "core.h"
 
 static const enum mock_class all_classes[] = {
@@ -236,7 +237,9 @@ static void closing_object_is_not_closed_twice(struct kunit *test)
 
 	closer = start_closing(test, mock, set->fid[MOCK_CQ]);
 
+	vt_refusals_begin(test);
 	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_CQ]), -EBUSY);
+	vt_refused(test, "close", -EBUSY, "another call closes the completion queue");
 
 	end_closing(test, mock, closer);
 	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_CQ]), 0);
@@ -263,7 +266,9 @@ static void fabric_is_busy_while_a_domain_opens(struct kunit *test)
 	opener = vt_async_start(test, open_domain, set);
 	KUNIT_EXPECT_TRUE(test, mock_gate_wait(mock));
 
+	vt_refusals_begin(test);
 	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_FABRIC]), -EBUSY);
+	vt_refused(test, "close", -EBUSY, "another call uses the fabric at this moment");
 
 	mock_gate_open(mock);
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, opener), 0);
@@ -275,6 +280,7 @@ static void expect_empty(struct kunit *test, const struct fi_ep_set *set)
 	KUNIT_EXPECT_NULL(test, set->fabric);
 	KUNIT_EXPECT_NULL(test, set->domain);
 	KUNIT_EXPECT_NULL(test, set->eq);
+	KUNIT_EXPECT_NULL(test, set->av);
 	KUNIT_EXPECT_NULL(test, set->cq);
 	KUNIT_EXPECT_NULL(test, set->ep);
 }
@@ -306,6 +312,7 @@ static void set_that_cannot_be_closed_is_closed_later(struct kunit *test)
 	struct fi_ep_set set = {};
 	struct fid *ep, *pep, *eq;
 	struct fid_fabric *fabric;
+	struct fid_domain *domain;
 
 	KUNIT_ASSERT_EQ(test, fi_ep_set_open(&set, other->info, NULL, NULL), 0);
 	mock->fail[MOCK_CALL_CLOSE] = -EIO;
@@ -313,6 +320,8 @@ static void set_that_cannot_be_closed_is_closed_later(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, set.ep);
 
 	fabric = core_fabric(other);
+	domain = core_domain(other);
+	KUNIT_ASSERT_EQ(test, core_open(test, other, MOCK_EQ, &other->fid[MOCK_EQ]), 0);
 	other->fid[MOCK_FABRIC] = &set.fabric->fid;
 	other->fid[MOCK_DOMAIN] = &set.domain->fid;
 	KUNIT_ASSERT_EQ(test, core_open(test, other, MOCK_EP, &ep), 0);
@@ -339,11 +348,49 @@ static void set_that_cannot_be_closed_is_closed_later(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), 0);
 	expect_empty(test, &set);
 
-	/* Nothing is remembered of objects that are closed: this fabric is not the set's */
+	/* Nothing is remembered of objects that are closed: these are not the set's */
 	set.fabric = fabric;
+	set.domain = domain;
+	set.eq = core_eq(other);
 	KUNIT_ASSERT_EQ(test, fi_ep_set_open(&set, other->info, NULL, NULL), 0);
 	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), 0);
 	KUNIT_EXPECT_PTR_EQ(test, set.fabric, fabric);
+	KUNIT_EXPECT_PTR_EQ(test, set.domain, domain);
+	KUNIT_EXPECT_PTR_EQ(test, set.eq, core_eq(other));
+}
+
+static void address_vector_of_a_set_that_is_busy_is_closed_later(struct kunit *test)
+{
+	struct core_set *other = core_parents(test, MOCK_EP);
+	struct fi_ep_set set = {};
+	struct fid *ep, *av;
+
+	other->info->ep_attr->type = FI_EP_RDM;
+	KUNIT_ASSERT_EQ(test, core_open(test, other, MOCK_AV, &av), 0);
+	set.fabric = core_fabric(other);
+	set.domain = core_domain(other);
+	KUNIT_ASSERT_EQ(test, fi_ep_set_open(&set, other->info, NULL, NULL), 0);
+	KUNIT_EXPECT_NULL(test, set.eq);
+	KUNIT_ASSERT_EQ(test, core_open(test, other, MOCK_EP, &ep), 0);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(container_of(ep, struct fid_ep, fid), &set.av->fid, 0),
+			0);
+
+	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), -EBUSY);
+	KUNIT_EXPECT_NULL(test, set.cq);
+	KUNIT_EXPECT_NOT_NULL(test, set.av);
+	KUNIT_EXPECT_EQ(test, core_close(test, ep), 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), 0);
+	KUNIT_EXPECT_NULL(test, set.av);
+
+	/* The next one is the client's */
+	set.av = container_of(av, struct fid_av, fid);
+	KUNIT_ASSERT_EQ(test, fi_ep_set_open(&set, other->info, NULL, NULL), 0);
+	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), 0);
+	KUNIT_EXPECT_PTR_EQ(test, &set.av->fid, av);
+	KUNIT_ASSERT_EQ(test, core_open(test, other, MOCK_EP, &ep), 0);
+	set.ep = container_of(ep, struct fid_ep, fid);
+	KUNIT_EXPECT_EQ(test, fi_ep_set_close(&set), 0);
+	KUNIT_EXPECT_PTR_EQ(test, &set.ep->fid, ep);
 }
 
 static void object_keeps_the_clients_context(struct kunit *test)
@@ -392,6 +439,7 @@ static struct kunit_case lifetime_cases[] = {
 	KUNIT_CASE(fabric_is_busy_while_a_domain_opens),
 	KUNIT_CASE(set_that_fails_at_any_object_leaves_none),
 	KUNIT_CASE(set_that_cannot_be_closed_is_closed_later),
+	KUNIT_CASE(address_vector_of_a_set_that_is_busy_is_closed_later),
 	KUNIT_CASE(object_keeps_the_clients_context),
 	KUNIT_CASE(fabric_has_an_api_version),
 	KUNIT_CASE(two_fabrics_live_apart),
