@@ -42,6 +42,8 @@ static void bed_handler(struct kfid_cq *cq, void *context)
 	struct bulk_cq *bulk_cq = context;
 	struct bed_calls *calls = bulk_cq->ep->user;
 
+	/* As one of a client may */
+	might_sleep();
 	atomic_inc(bulk_cq->tx ? &calls->tx : &calls->rx);
 	wake_up_all(&bed_calls);
 }

@@ -24,6 +24,11 @@ static void messages_are_sent_and_received(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, event.len, 100);
 	KUNIT_EXPECT_PTR_EQ(test, event.buf, buf);
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf, 100, 3));
+	/* The context of a message may be any pointer */
+	KUNIT_ASSERT_EQ(test, kfi_send(bed->a.ni.ep[1].tx, out, 100, NULL, bed->a.peer,
+				       bed_ctx(2) + 1), 0);
+	bed_expect(test, &bed->a.ni.ep[1].tx_cq, bed_ctx(2) + 1, BED_SENT, 0);
+	bed_expect(test, &bed->b.ni.ep[0].rx_cq, bed_ctx(1), BED_RECEIVED, 0);
 	bed_none(test, &bed->b.ni.ep[0].rx_cq);
 }
 

@@ -5,9 +5,13 @@
  */
 #include <linux/delay.h>
 #include <linux/in.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include "../../kofi/trace.h"
 #include "../lib/log.h"
+#include "../lib/netns.h"
+#include "../lib/refusal.h"
 #include "kfi.h"
 
 #define COMMAND	128	/* bytes of a command */
@@ -45,9 +49,17 @@ static void a_result_has_a_32_bit_address(struct kunit *test)
 	addr = info->src_addr;
 	KUNIT_EXPECT_EQ(test, addr->nic, INADDR_LOOPBACK);
 	KUNIT_EXPECT_EQ(test, addr->pid, 7);
+	KUNIT_EXPECT_EQ(test, info->addr_format, FI_ADDR_CXI);
 	KUNIT_EXPECT_GE(test, info->ep_attr->tx_ctx_cnt, 64);
 	KUNIT_EXPECT_GE(test, info->ep_attr->rx_ctx_cnt, 64);
 	KUNIT_EXPECT_NULL(test, info->next);
+	kfi_freeinfo(info);
+	/* Clients expect queues of a certain depth, whatever they ask for */
+	hints->tx_attr->size = 16;
+	hints->rx_attr->size = 16;
+	KUNIT_ASSERT_EQ(test, kfi_getinfo(0, "lo", "7", KFI_SOURCE, hints, &info), 0);
+	KUNIT_EXPECT_EQ(test, info->tx_attr->size, 2048);
+	KUNIT_EXPECT_EQ(test, info->rx_attr->size, 2048);
 	kfi_freeinfo(info);
 	/* One context is not enough to ask for more by their index */
 	for (ctxs = 1; ctxs <= 2; ctxs++) {
@@ -163,7 +175,9 @@ static void hints_say_more_than_is_needed(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, bed_provider("loop"), 0);
 	hints->fabric_attr->prov_name = kstrdup("cxi", GFP_KERNEL);
-	hints->fabric_attr->prov_version = 1;
+	hints->fabric_attr->prov_version = KFI_VERSION(99, 0);
+	hints->addr_format = FI_ADDR_CXI;
+	hints->ep_attr->type = FI_EP_MSG;
 	hints->tx_attr->rma_iov_limit = 256;
 	hints->domain_attr->auth_key = kmemdup(&key, sizeof(key), GFP_KERNEL);
 	hints->domain_attr->auth_key_size = sizeof(key);
@@ -176,8 +190,13 @@ static void hints_say_more_than_is_needed(struct kunit *test)
 static void an_interface_without_an_address_is_refused(struct kunit *test)
 {
 	struct kfi_info *hints = hints_new(test);
+	struct vt_netns *netns = vt_netns_new(test);
 
 	KUNIT_ASSERT_EQ(test, bed_provider("loop"), 0);
+	/* The one of the namespace that is asked for */
+	hints->fabric_attr->net = netns->net;
+	KUNIT_EXPECT_EQ(test, find("lo", "0", hints), -EADDRNOTAVAIL);
+	hints->fabric_attr->net = NULL;
 	KUNIT_ASSERT_EQ(test, vt_shell("ip link add kfi0 type dummy"), 0);
 	KUNIT_EXPECT_EQ(test, find("kfi0", "0", hints), -EADDRNOTAVAIL);
 	/* Nothing holds the interface */
@@ -206,7 +225,9 @@ static void only_a_result_opens_a_domain(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, copy);
 	copy->src_addrlen = 4;
 	KUNIT_ASSERT_EQ(test, kfi_fabric(info->fabric_attr, &fabric, NULL), 0);
+	vt_refusals_begin(test);
 	KUNIT_EXPECT_EQ(test, kfi_domain(fabric, copy, &domain, NULL), -EINVAL);
+	vt_refused(test, "kfi_domain", -EINVAL, "no address of kfi_getinfo()");
 	/* A net that has no port */
 	copy->src_addrlen = info->src_addrlen;
 	((struct kcxi_addr *)copy->src_addr)->pid = U16_MAX;
@@ -222,6 +243,71 @@ static void only_a_result_opens_a_domain(struct kunit *test)
 
 static void ignore(struct kfid_cq *cq, void *context)
 {
+}
+
+/* Each kind of call that may allocate, with something that the core refuses */
+static int refused_call(int nr, struct kfi_info *hints)
+{
+	static const struct kfi_cq_attr attr = {
+		.format = KFI_CQ_FORMAT_DATA, .wait_obj = KFI_WAIT_NONE,
+	};
+	struct fid stray = { .fclass = FI_CLASS_CONNREQ };
+	struct kfid_domain *domain;
+	struct kfid_cq *cq;
+	struct kfid_ep *ep;
+	kfi_addr_t addr;
+
+	switch (nr) {
+	case 0:
+		return find("no_such_if", "0", hints);
+	case 1:
+		return kfi_domain(NULL, NULL, &domain, NULL);
+	case 2:
+		return kfi_scalable_ep(NULL, NULL, &ep, NULL);
+	case 3:
+		return kfi_cq_open(NULL, (struct kfi_cq_attr *)&attr, &cq, ignore, NULL);
+	case 4:
+		return kfi_tx_context(NULL, 0, NULL, &ep, NULL);
+	case 5:
+		return kfi_rx_context(NULL, 0, NULL, &ep, NULL);
+	case 6:
+		return kfi_av_insertsvc(NULL, "1", "1", &addr, 0, NULL);
+	case 7:
+		return kfi_av_remove(NULL, &addr, 1, 0);
+	default:
+		return kfi_close(&stray);
+	}
+}
+
+static unsigned int refused_flags;
+
+static void note_flags(void *unused, const char *call, int ret, const char *reason)
+{
+	if (in_task())
+		refused_flags = current->flags;
+}
+
+static void notice_none(void *unused)
+{
+	unregister_trace_kofi_refused(note_flags, NULL);
+	tracepoint_synchronize_unregister();
+}
+
+/* A client may be a file system, which waits for no memory that is to be written to one */
+static void allocations_do_not_wait_for_file_systems(struct kunit *test)
+{
+	struct kfi_info *hints = hints_new(test);
+	int i;
+
+	KUNIT_ASSERT_EQ(test, register_trace_kofi_refused(note_flags, NULL), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, notice_none, NULL), 0);
+	for (i = 0; i < 9; i++) {
+		refused_flags = 0;
+		KUNIT_EXPECT_LT(test, refused_call(i, hints), 0);
+		KUNIT_EXPECT_TRUE_MSG(test, refused_flags & PF_MEMALLOC_NOFS, "call %d", i);
+		KUNIT_EXPECT_FALSE_MSG(test, current->flags & PF_MEMALLOC_NOFS, "call %d", i);
+	}
+	kfi_freeinfo(hints);
 }
 
 static void a_queue_has_a_handler_and_one_format(struct kunit *test)
@@ -358,6 +444,7 @@ static struct kunit_case objects_cases[] = {
 	KUNIT_CASE(wrong_parameters_are_refused),
 	KUNIT_CASE(only_a_result_opens_a_domain),
 	KUNIT_CASE(hints_say_more_than_is_needed),
+	KUNIT_CASE(allocations_do_not_wait_for_file_systems),
 	KUNIT_CASE(an_interface_without_an_address_is_refused),
 	KUNIT_CASE_PARAM(traffic_classes_and_keys_are_taken, bed_gen),
 	KUNIT_CASE_PARAM(nets_of_an_interface_share_fabric_and_domain, bed_gen),
