@@ -105,6 +105,7 @@ static void a_parameter_puts_hooks_on_every_provider(struct kunit *test)
 	with_hooks(test, "ofi_hook_fault;ofi_hook_trace\n");
 	info = bed_info(test, "loop", FI_MSG);
 	KUNIT_ASSERT_STREQ(test, info->fabric_attr->prov_name, BOTH);
+	KUNIT_EXPECT_EQ(test, info->fabric_attr->prov_version, FI_VERSION(1, 0));
 	vt_open_info(test, info);
 	vt_listen(test, vt_eq(test, 0));
 	vt_join(test, &pair, &vt_default_kind);
