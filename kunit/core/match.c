@@ -369,6 +369,7 @@ static const struct {
 	{ FI_MSG | FI_HMEM, FI_MR_HMEM, 0, false },
 	{ FI_MSG | FI_HMEM, FI_MR_HMEM, FI_MR_HMEM, true },
 	{ FI_COLLECTIVE, FI_MR_COLLECTIVE, 0, false },
+	{ FI_MSG, FI_MR_COLLECTIVE, 0, true },
 };
 
 static void registration_modes_are_due_only_where_they_matter(struct kunit *test)
@@ -486,6 +487,12 @@ static void the_family_of_an_address_settles_its_format(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kofi_info_match(offer, match->hints));
 	match->hints->addr_format = FI_SOCKADDR_IN6;
 	KUNIT_EXPECT_FALSE(test, kofi_info_match(offer, match->hints));
+	/* That of the peer if there is no other */
+	swap(offer->src_addr, offer->dest_addr);
+	swap(offer->src_addrlen, offer->dest_addrlen);
+	KUNIT_EXPECT_FALSE(test, kofi_info_match(offer, match->hints));
+	match->hints->addr_format = FI_SOCKADDR_IN;
+	KUNIT_EXPECT_TRUE(test, kofi_info_match(offer, match->hints));
 }
 
 static void a_device_is_found_by_its_place_on_the_bus(struct kunit *test)
