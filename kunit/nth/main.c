@@ -12,6 +12,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <kofi/compat.h>
+#include <rdma/fi_reason.h>
 #include "../lib/client.h"
 #include "../lib/dmabuf.h"
 #include "../lib/pmem.h"
@@ -442,7 +443,23 @@ struct kunit_suite kofi_nth_verbs_suite = {
 	.test_cases	= nth_verbs_cases,
 };
 
+/* A client, a file of sysfs and a program get copies of results, which end with the answer */
+static void answers_leave_nothing(struct kunit *test)
+{
+	struct fi_fabric_attr fabric = { .prov_name = "loop" };
+	const struct fi_info hints = { .mode = U64_MAX, .fabric_attr = &fabric };
+	struct fi_reason *reason = vt_buf(test, sizeof(*reason));
+
+	nth_leak_begin();
+	KUNIT_EXPECT_GE(test, fi_getinfo_why(VT_API, NULL, 0, 0, &hints, reason, 1), 0);
+	KUNIT_EXPECT_EQ(test, vt_shell("grep -q ^loop /sys/class/kofi/loop/domains"), 0);
+	KUNIT_EXPECT_EQ(test, vt_shell("grep -q ^[1-9] /sys/class/kofi/loop/limits/tx_size"), 0);
+	KUNIT_EXPECT_EQ(test, vt_shell("kofi-info >/dev/null"), 0);
+	nth_leak_end(test);
+}
+
 static struct kunit_case nth_loop_cases[] = {
+	KUNIT_CASE(answers_leave_nothing),
 	KUNIT_CASE_PARAM(every_allocation_of_a_caller_of_loop_fails_once, nth_soft_gen_params),
 	KUNIT_CASE_PARAM(every_allocation_for_contexts_of_loop_fails_once, nth_sep_gen_params),
 	{}
