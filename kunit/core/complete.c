@@ -6,6 +6,7 @@
  * The rows are the tables of all classes, taken from the mock's own description
  * of them, so that a table or a slot that is added later is tested at once.
  */
+#include "../lib/probe.h"
 #include "core.h"
 
 struct row {
@@ -244,6 +245,33 @@ static void shorter_table_is_filled_up(struct kunit *test)
 	}
 }
 
+static const void *watched;
+static bool watched_is_freed;
+
+static void see_kfree(void *unused, unsigned long site, const void *ptr)
+{
+	if (ptr && ptr == watched)
+		watched_is_freed = true;
+}
+
+static void filled_up_table_is_freed_with_its_object(struct kunit *test)
+{
+	static const struct row row = { MOCK_EP, 3 };
+	struct core_set *set = core_parents(test, row.class);
+	struct vt_probe probe = { "kfree", see_kfree };
+	struct fid *fid;
+
+	spoil(set, &row, MOCK_SIZE, offsetof(struct fi_ops_xfer, recv));
+	KUNIT_ASSERT_EQ(test, core_open(test, set, row.class, &fid), 0);
+	watched = container_of(fid, struct fid_ep, fid)->xfer;
+	watched_is_freed = false;
+
+	KUNIT_ASSERT_EQ(test, vt_probe_all(&probe, 1), 0);
+	KUNIT_EXPECT_EQ(test, core_close(test, fid), 0);
+	vt_unprobe_all(&probe, 1);
+	KUNIT_EXPECT_TRUE(test, watched_is_freed);
+}
+
 static void longer_table_is_accepted(struct kunit *test)
 {
 	const struct row *row = test->param_value;
@@ -403,6 +431,7 @@ static struct kunit_case complete_cases[] = {
 	KUNIT_CASE_PARAM(wrong_class_is_refused, fid_row_gen_params),
 	KUNIT_CASE_PARAM(absurd_size_is_refused, row_gen_params),
 	KUNIT_CASE_PARAM(shorter_table_is_filled_up, row_gen_params),
+	KUNIT_CASE(filled_up_table_is_freed_with_its_object),
 	KUNIT_CASE_PARAM(longer_table_is_accepted, row_gen_params),
 	KUNIT_CASE(transfer_beyond_a_short_table_answers_enosys),
 	KUNIT_CASE(control_beyond_a_short_table_answers_enosys),
