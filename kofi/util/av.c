@@ -84,8 +84,7 @@ static void kofi_av_to_key(const struct sockaddr_storage *addr,
 	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
 	const struct sockaddr_in *sin = (const struct sockaddr_in *)addr;
 
-	memset(key, 0, sizeof(*key));
-	key->family = addr->ss_family;
+	*key = (struct kofi_av_key) { .family = addr->ss_family };
 	if (addr->ss_family != AF_INET6) {
 		key->addr.s6_addr32[3] = sin->sin_addr.s_addr;
 		key->port = sin->sin_port;

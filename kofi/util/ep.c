@@ -351,29 +351,29 @@ void kofi_trace_post(struct kofi_ep *ep, u64 flags, void *context, size_t len)
 EXPORT_SYMBOL_GPL(kofi_trace_post);
 
 /* The sum of all processors */
-static void kofi_ep_sum(const struct kofi_ep *ep, struct kofi_ep_stat *sum)
+static struct kofi_ep_stat kofi_ep_sum(const struct kofi_ep *ep)
 {
+	struct kofi_ep_stat sum = {};
 	const struct kofi_ep_stat *of;
 	int cpu;
 
-	*sum = (struct kofi_ep_stat) {};
 	for_each_possible_cpu(cpu) {
 		of = per_cpu_ptr(ep->stat, cpu);
-		sum->tx_ops += READ_ONCE(of->tx_ops);
-		sum->tx_bytes += READ_ONCE(of->tx_bytes);
-		sum->tx_errors += READ_ONCE(of->tx_errors);
-		sum->rx_ops += READ_ONCE(of->rx_ops);
-		sum->rx_bytes += READ_ONCE(of->rx_bytes);
-		sum->rx_errors += READ_ONCE(of->rx_errors);
-		sum->connects += READ_ONCE(of->connects);
+		sum.tx_ops += READ_ONCE(of->tx_ops);
+		sum.tx_bytes += READ_ONCE(of->tx_bytes);
+		sum.tx_errors += READ_ONCE(of->tx_errors);
+		sum.rx_ops += READ_ONCE(of->rx_ops);
+		sum.rx_bytes += READ_ONCE(of->rx_bytes);
+		sum.rx_errors += READ_ONCE(of->rx_errors);
+		sum.connects += READ_ONCE(of->connects);
 	}
+	return sum;
 }
 
 static void kofi_ep_stat(const struct kofi_ep *ep, struct kofi_stat *stat)
 {
-	struct kofi_ep_stat sum;
+	struct kofi_ep_stat sum = kofi_ep_sum(ep);
 
-	kofi_ep_sum(ep, &sum);
 	stat->state = kofi_conn_state_name(&ep->conn);
 	stat->no_peer = ep->conn.state != KOFI_CONN_CONNECTED;
 	kofi_stat_add(stat, "max_msg_size", ep->max_msg_size);

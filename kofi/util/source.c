@@ -20,8 +20,7 @@ void kofi_source_key_set(struct kofi_source_key *key, const struct sockaddr_stor
 	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)addr;
 	const struct sockaddr_in *sin = (const struct sockaddr_in *)addr;
 
-	memset(key, 0, sizeof(*key));
-	key->family = addr->ss_family;
+	*key = (struct kofi_source_key) { .family = addr->ss_family };
 	if (addr->ss_family != AF_INET6) {
 		key->addr.s6_addr32[3] = sin->sin_addr.s_addr;
 		return;
