@@ -226,15 +226,13 @@ static int parse_ipv6(struct net *net, const char *node,
 	const char *end;
 	int err;
 
-	if (!in6_pton(node, -1, (u8 *)&sin6->sin6_addr, '%', &end))
+	if (!in6_pton(node, -1, (u8 *)&sin6->sin6_addr, '%', &end) || (*end && *end != '%'))
 		return -EINVAL;
 
-	if (*end == '%') {
+	if (*end) {
 		err = parse_scope(net, end + 1, &scope_id);
 		if (err)
 			return err;
-	} else if (*end) {
-		return -EINVAL;
 	}
 
 	/* Global addresses have one meaning on all interfaces */
