@@ -326,7 +326,6 @@ static ssize_t kofi_eq_write(struct fid_eq *fid_eq, u32 event, const void *buf,
 	memcpy(&written->entry, buf, len);
 	kofi_event_init(&written->event, written->entry.fid);
 	written->event.event = event;
-	written->event.data = written->entry.data;
 	written->event.written = true;
 	written->event.release = kofi_eq_release_written;
 
