@@ -251,9 +251,8 @@ void kofi_rma_done(struct kofi_rma *rma, int err)
 	for (i = 0; i < rma->count; i++) {
 		range = &rma->range[i];
 		/* A region that is closed has no counter, and is not saved any more */
-		if (!READ_ONCE(range->mr->cntr) && !READ_ONCE(range->mr->pmem))
-			continue;
-		if (!kofi_mr_get_again(range->mr, range->key))
+		if ((!READ_ONCE(range->mr->cntr) && !READ_ONCE(range->mr->pmem)) ||
+		    !kofi_mr_get_again(range->mr, range->key))
 			continue;
 		kofi_rma_note(rma, i, err);
 		kofi_mr_put(range->mr);
