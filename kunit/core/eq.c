@@ -349,6 +349,30 @@ static void events_of_endpoints_always_have_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post_error(et, 3, ECONNRESET), 0);
 }
 
+static void the_close_leaves_no_event_in_the_queue(struct kunit *test)
+{
+	struct eq_test *et = open_eq(test, NULL);
+
+	KUNIT_ASSERT_EQ(test, post(et, 0, FI_CONNECTED), 0);
+	KUNIT_EXPECT_EQ(test, core_close(test, &et->eq->fid), 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&et->events[0].entry));
+}
+
+static void map_nothing(struct kofi_eq_tap *tap, struct kofi_eq_seen *seen)
+{
+}
+
+static void the_last_tap_is_followed_by_none(struct kunit *test)
+{
+	struct kofi_eq_tap tap = { .map = map_nothing, .next = ERR_PTR(-EFAULT) };
+	struct eq_test *et = open_eq(test, NULL);
+
+	kofi_eq_add_tap(core_kofi_eq(et->eq), &tap);
+	KUNIT_ASSERT_EQ(test, post(et, 0, FI_CONNECTED), 0);
+	KUNIT_EXPECT_EQ(test, next(et, 0), FI_CONNECTED);
+	KUNIT_EXPECT_NULL(test, tap.next);
+}
+
 static struct eq_test *releasing;
 
 static void count_release(struct kofi_event *event)
@@ -611,6 +635,8 @@ static struct kunit_case eq_cases[] = {
 	KUNIT_CASE(requests_beyond_the_size_are_refused),
 	KUNIT_CASE(withdrawn_request_makes_room),
 	KUNIT_CASE(events_of_endpoints_always_have_room),
+	KUNIT_CASE(the_close_leaves_no_event_in_the_queue),
+	KUNIT_CASE(the_last_tap_is_followed_by_none),
 	KUNIT_CASE(read_event_is_released),
 	KUNIT_CASE(read_error_is_released),
 	KUNIT_CASE(withdrawn_event_is_not_released),

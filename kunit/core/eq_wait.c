@@ -239,6 +239,16 @@ static void handler_is_called_for_the_first_event(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, arrives(&wt->entered));
 }
 
+static void worker_of_a_handler_may_wait_for_io_afterwards(struct kunit *test)
+{
+	struct wait_test *wt = open_eq(test, FI_WAIT_CALLBACK, lazy_handler);
+	struct work_struct *work = &core_kofi_eq(wt->eq)->work;
+
+	work->func(work);
+	KUNIT_EXPECT_EQ(test, atomic_read(&wt->calls), 1);
+	KUNIT_EXPECT_FALSE(test, current->flags & PF_MEMALLOC_NOIO);
+}
+
 static void handler_is_not_called_before_the_queue_was_empty(struct kunit *test)
 {
 	struct wait_test *wt = open_eq(test, FI_WAIT_CALLBACK, lazy_handler);
@@ -432,6 +442,7 @@ static struct kunit_case eq_wait_cases[] = {
 	KUNIT_CASE(one_event_serves_one_of_two_sleepers),
 	KUNIT_CASE(task_signal_ends_the_wait),
 	KUNIT_CASE(handler_is_called_for_the_first_event),
+	KUNIT_CASE(worker_of_a_handler_may_wait_for_io_afterwards),
 	KUNIT_CASE(handler_is_not_called_before_the_queue_was_empty),
 	KUNIT_CASE(handler_is_called_again_after_an_empty_read),
 	KUNIT_CASE(handler_never_runs_twice_at_once),

@@ -379,6 +379,7 @@ static const struct addr_case addr_cases[] = {
 	{ "fe80::1%", 1, AF_UNSPEC, -EINVAL },
 	{ "fe80::1%nosuchdev", 1, AF_UNSPEC, -EINVAL },
 	{ "fe80::1%anamethatistoolongforadevice", 1, AF_UNSPEC, -EINVAL },
+	{ "fe80::1%0000000000000001", 1, AF_UNSPEC, -EINVAL },
 	{ "fe80::1%4294967296", 1, AF_UNSPEC, -EINVAL },
 };
 
