@@ -41,6 +41,7 @@ static struct sockaddr_storage parse(struct kunit *test, const char *node, int p
 {
 	struct sockaddr_storage addr;
 
+	memset(&addr, 0xa5, sizeof(addr));
 	KUNIT_ASSERT_EQ(test, kofi_parse_addr(NULL, node, port, AF_UNSPEC, &addr), 0);
 	return addr;
 }
@@ -248,6 +249,74 @@ static void an_address_is_in_a_network_and_on_an_interface(struct kunit *test)
 	}
 }
 
+#define UP		"ip link set kofi0 up && ip addr add fd99::1/64 dev kofi0 nodad"
+#define BOTH_VERSIONS	UP " && ip addr add 10.99.0.1/32 dev kofi0"
+#define SLOW_DAD	"cd /proc/sys/net/ipv6/conf/kofi0 && echo 1 >accept_dad && " \
+			"echo 100 >dad_transmits && ip link set kofi0 arp on && "
+#define ONE_TENTATIVE	SLOW_DAD UP " && ip addr add fd99::2/64 dev kofi0"
+
+static void del_link(void *unused)
+{
+	vt_shell("ip link del kofi0");
+}
+
+/* The link is deleted after the case, which waits until nobody has a reference to it */
+static void add_link(struct kunit *test, const char *commands)
+{
+	KUNIT_ASSERT_EQ(test, vt_shell("ip link add kofi0 type dummy"), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, del_link, NULL), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(commands), 0);
+}
+
+static bool is_listed(struct kunit *test, const char *node)
+{
+	struct sockaddr_storage addr = parse(test, node, 0), *list;
+	int i, count = kofi_addr_list(&init_net, &list);
+	bool found = false;
+
+	KUNIT_ASSERT_GE(test, count, 0);
+	for (i = 0; i < count; i++)
+		found |= kofi_addr_equal(&addr, &list[i]);
+	kvfree(list);
+	return found;
+}
+
+static void an_interface_without_ip_has_no_addresses(struct kunit *test)
+{
+	struct sockaddr_storage addr;
+
+	add_link(test, BOTH_VERSIONS);
+	KUNIT_EXPECT_TRUE(test, is_listed(test, "10.99.0.1"));
+	KUNIT_EXPECT_TRUE(test, is_listed(test, "fd99::1"));
+	KUNIT_EXPECT_EQ(test, kofi_parse_addr(&init_net, "fe80::7%kofi0", 0, AF_UNSPEC, &addr), 0);
+	/* So short packets do not carry IP, and its addresses go */
+	KUNIT_ASSERT_EQ(test, vt_shell("ip link set kofi0 mtu 60"), 0);
+	KUNIT_EXPECT_FALSE(test, is_listed(test, "10.99.0.1"));
+	KUNIT_EXPECT_FALSE(test, is_listed(test, "fd99::1"));
+}
+
+static void a_tentative_address_is_not_listed(struct kunit *test)
+{
+	struct sockaddr_storage addr = parse(test, "fd99::2", 0);
+
+	add_link(test, ONE_TENTATIVE);
+	KUNIT_EXPECT_TRUE(test, is_listed(test, "fd99::1"));
+	KUNIT_EXPECT_FALSE(test, is_listed(test, "fd99::2"));
+	/* Its interface is known */
+	KUNIT_EXPECT_GT(test, kofi_addr_ifindex(&init_net, &addr), 1);
+}
+
+static void addresses_that_nobody_asks_for_have_no_family(struct kunit *test)
+{
+	struct sockaddr_storage src, dest;
+
+	memset(&src, 0xa5, sizeof(src));
+	memset(&dest, 0xa5, sizeof(dest));
+	KUNIT_EXPECT_EQ(test, kofi_hints_addrs(&init_net, NULL, 0, 0, NULL, &src, &dest), 0);
+	KUNIT_EXPECT_EQ(test, src.ss_family, AF_UNSPEC);
+	KUNIT_EXPECT_EQ(test, dest.ss_family, AF_UNSPEC);
+}
+
 KUNIT_ARRAY_PARAM_DESC(sample, samples, name);
 
 static struct kunit_case addr_cases[] = {
@@ -263,6 +332,9 @@ static struct kunit_case addr_cases[] = {
 	KUNIT_CASE(only_a_missing_scope_is_set),
 	KUNIT_CASE(an_address_is_found_on_its_interface),
 	KUNIT_CASE(an_address_is_in_a_network_and_on_an_interface),
+	KUNIT_CASE(an_interface_without_ip_has_no_addresses),
+	KUNIT_CASE(a_tentative_address_is_not_listed),
+	KUNIT_CASE(addresses_that_nobody_asks_for_have_no_family),
 	{}
 };
 

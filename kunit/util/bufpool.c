@@ -69,6 +69,7 @@ static struct pool_test *new_pool(struct kunit *test, kofi_bufpool_fn fn)
 
 	init_completion(&pt->entered);
 	init_completion(&pt->leave);
+	memset(&pt->pool, 0xa5, sizeof(pt->pool));
 	KUNIT_ASSERT_EQ(test, kofi_bufpool_init(&pt->pool, sizeof(struct object), COUNT, fn), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, destroy_pool, &pt->pool), 0);
 	return pt;
@@ -318,6 +319,8 @@ static void a_drain_waits_for_every_object(struct kunit *test)
 	}
 
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, thread), 0);
+	/* The next put wakes nobody */
+	KUNIT_EXPECT_NULL(test, pt->pool.drained);
 }
 
 static int put_first(void *data)
@@ -422,7 +425,7 @@ static struct part_test *new_part(struct kunit *test)
 {
 	struct part_test *pt = vt_buf(test, sizeof(*pt));
 
-	*pt = (struct part_test) {};
+	memset(&pt->pool, 0xa5, sizeof(pt->pool));
 	KUNIT_ASSERT_EQ(test, kofi_bufpool_init_part(&pt->pool, sizeof(struct part), NR_PARTS,
 						     prepare_part, NULL), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, destroy_pool, &pt->pool), 0);
@@ -505,12 +508,39 @@ static void a_pool_is_filled_object_by_object(struct kunit *test)
 	kofi_bufpool_destroy(&pool);
 }
 
+/* Another task fills the pool between the allocation of a block and its entry */
+static bool filled_meanwhile;
+
+static void prepare_and_fill(struct kofi_bufpool *pool, void *obj)
+{
+	u32 more;
+
+	if (xchg(&filled_meanwhile, false))
+		kofi_bufpool_fill(pool, &more);
+}
+
+static void a_block_that_comes_too_late_is_given_back(struct kunit *test)
+{
+	struct kofi_bufpool pool;
+
+	KUNIT_ASSERT_EQ(test, kofi_bufpool_init_part(&pool, PAGE_SIZE, 3, prepare_and_fill, NULL),
+			0);
+	filled_meanwhile = true;
+	KUNIT_EXPECT_EQ(test, kofi_bufpool_grow(&pool), 0);
+	KUNIT_EXPECT_EQ(test, pool.made, 3);
+	KUNIT_EXPECT_EQ(test, pool.nfree, 3);
+	kofi_bufpool_destroy(&pool);
+}
+
 static void a_pool_with_all_objects_does_not_grow(struct kunit *test)
 {
 	struct pool_test *pt = new_pool(test, NULL);
 	u32 more = 0;
 
+	/* Nor does it ask for memory */
+	ut_fail_nth(1);
 	KUNIT_EXPECT_EQ(test, kofi_bufpool_grow(&pt->pool), 0);
+	KUNIT_EXPECT_EQ(test, ut_fail_nth(0), 1);
 	KUNIT_EXPECT_EQ(test, kofi_bufpool_fill(&pt->pool, &more), 0);
 	KUNIT_EXPECT_EQ(test, more, 0);
 }
@@ -603,6 +633,7 @@ static struct kunit_case bufpool_cases[] = {
 	KUNIT_CASE(a_pool_grows_until_it_has_all),
 	KUNIT_CASE(a_pool_can_be_filled_in_advance),
 	KUNIT_CASE(a_pool_is_filled_object_by_object),
+	KUNIT_CASE(a_block_that_comes_too_late_is_given_back),
 	KUNIT_CASE(a_pool_with_all_objects_does_not_grow),
 	KUNIT_CASE(a_failed_get_of_a_part_is_reported_when_an_object_is_back),
 	KUNIT_CASE(tasks_that_let_a_pool_grow_share_no_object),

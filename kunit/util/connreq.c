@@ -54,6 +54,7 @@ static void cr_add(struct kunit *test, int i)
 {
 	struct cr *cr = test->priv;
 
+	memset(&cr->req[i], 0xa5, sizeof(cr->req[i]));
 	KUNIT_ASSERT_EQ(test, kofi_connreq_add(&cr_reqs, &cr->req[i], GFP_KERNEL), 0);
 	cr->req[i].event.info = fi_allocinfo();
 	if (!cr->req[i].event.info) {
@@ -225,6 +226,9 @@ static void cancelled_request_leaves_no_place(struct kunit *test)
 	struct cr *cr = cr_open(test, 0);
 
 	cr_add(test, 0);
+	/* It is in no queue and in no list */
+	KUNIT_EXPECT_NULL(test, cr->req[0].eq);
+	KUNIT_EXPECT_TRUE(test, list_empty(&cr->req[0].entry));
 	kofi_connreq_cancel(&cr_reqs, &cr->req[0]);
 	fi_freeinfo(cr->req[0].event.info);
 

@@ -104,6 +104,7 @@ static int get(struct db_test *dt, struct kofi_rma *rma, u64 addr, size_t len, u
 {
 	const struct fi_rma_iov iov = { .addr = addr, .len = len, .key = KEY };
 
+	memset(rma, 0xa5, sizeof(*rma));
 	return kofi_rma_get(rma, &dt->ud->dom.map, &dt->ep, &iov, 1, access);
 }
 

@@ -98,6 +98,7 @@ static struct ep_test *open_ep(struct kunit *test, enum fi_ep_type type, enum fi
 	KUNIT_ASSERT_NOT_NULL(test, info);
 	init_completion(&et->called);
 	info->ep_attr->type = type;
+	memset(&et->cntr, 0xa5, sizeof(et->cntr));
 	KUNIT_ASSERT_EQ(test, kofi_cntr_init(&et->cntr, &cntr_attr, NULL), 0);
 	KUNIT_ASSERT_EQ(test, kofi_cq_init(&et->cq, &cq_attr, 8, &cq_ops, NULL), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fini_cq, &et->cq), 0);
@@ -210,6 +211,7 @@ static void counters_are_bound_for_what_is_counted(struct kunit *test)
 	struct ep_test *et = open_ep(test, FI_EP_MSG, FI_WAIT_UNSPEC, &limits);
 	struct fid *cntr = &et->cntr.cntr.fid;
 
+	KUNIT_EXPECT_EQ(test, fi_cntr_wait(&et->cntr.cntr, 1, 0), -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, bind(et, cntr, FI_SEND | FI_REMOTE_READ), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, bind(et, cntr, FI_SEND | FI_REMOTE_WRITE), 0);
 	kofi_ep_posted(&et->ep, FI_MSG | FI_RECV, NULL, 30);
@@ -582,12 +584,31 @@ static void a_shared_receive_context_is_called_in_a_worker(struct kunit *test)
 	called(test, et);
 	KUNIT_EXPECT_EQ(test, et->dir, FI_RECV);
 	KUNIT_EXPECT_TRUE(test, et->noio);
-	/* There is nothing to report */
-	mod_delayed_work(system_wq, &et->ep.rx.later, 0);
 	flush_delayed_work(&et->ep.rx.later);
+	/* There is nothing to report, and what the worker does next may wait for I/O */
+	et->ep.rx.later.work.func(&et->ep.rx.later.work);
 	KUNIT_EXPECT_EQ(test, et->calls, 1);
+	KUNIT_EXPECT_FALSE(test, current->flags & PF_MEMALLOC_NOIO);
 	KUNIT_EXPECT_NULL(test, et->ep.rx.caller);
 	kofi_ep_fini(&et->ep);
+}
+
+#define POSTS	"events/kofi/kofi_post/enable"
+#define POST	"kofi_post: fid=[^ ]* op=[a-z]* len=10 "
+
+/* A shared receive context has no queue, so the context is as the client gave it */
+static void a_trace_has_the_context_of_the_completion(struct kunit *test)
+{
+	struct ep_test *et = open_bound(test, FI_WAIT_DONE), *srx = open_srx(test, ready);
+
+	KUNIT_EXPECT_EQ(test, vt_shell(UT_TRACING "echo >trace && echo 1 >" POSTS), 0);
+	kofi_ep_posted(&et->ep, FI_MSG | FI_SEND, NULL, 10);
+	kofi_ep_posted(&srx->ep, FI_MSG | FI_RECV, NULL, 10);
+	KUNIT_EXPECT_EQ(test, vt_shell(UT_TRACING "echo 0 >" POSTS), 0);
+	KUNIT_EXPECT_EQ(test, vt_shell(UT_TRACING "[ $(grep -c '" POST "' trace) = 2 ]"), 0);
+	KUNIT_EXPECT_EQ(test, vt_shell(UT_TRACING "[ $(grep -c '" POST "context=0* ' trace) = 1 ]"),
+			0);
+	kofi_ep_fini(&srx->ep);
 }
 
 static void ready_stays(struct fid_ep *ep, u64 flags)
@@ -648,6 +669,8 @@ static void a_client_is_not_called_after_the_end(struct kunit *test)
 
 	kofi_ep_want_later(&et->ep.tx);
 	kofi_ep_fini(&et->ep);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&et->ep.tx.later));
+	KUNIT_EXPECT_NULL(test, et->ep.stat);
 	KUNIT_EXPECT_EQ(test, et->calls, 0);
 	kofi_cq_purge(&et->cq, NULL, NULL);
 	KUNIT_EXPECT_EQ(test, et->calls, 0);
@@ -680,6 +703,7 @@ static struct kunit_case ep_cases[] = {
 	KUNIT_CASE(a_shared_receive_context_only_receives),
 	KUNIT_CASE(a_shared_receive_context_has_what_was_asked_for),
 	KUNIT_CASE(a_shared_receive_context_is_called_in_a_worker),
+	KUNIT_CASE(a_trace_has_the_context_of_the_completion),
 	KUNIT_CASE(callbacks_of_two_contexts_run_at_once),
 	KUNIT_CASE(a_shared_receive_context_is_not_called_after_the_end),
 	KUNIT_CASE(what_the_callback_closes_is_not_touched_any_more),

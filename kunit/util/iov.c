@@ -52,7 +52,7 @@ static const struct memory_kind memory_kinds[] = {
 
 static struct kofi_iov *new_iov(struct kunit *test)
 {
-	return vt_buf(test, KOFI_IOV_SIZE(ROOM));
+	return memset(vt_buf(test, KOFI_IOV_SIZE(ROOM)), GUARD, KOFI_IOV_SIZE(ROOM));
 }
 
 static int set(struct kofi_iov *iov, const struct ut_list *list, size_t max_len)
@@ -417,6 +417,7 @@ static void a_list_that_is_lent_is_read_from_anywhere(struct kunit *test)
 	struct iov_iter iter;
 
 	vt_fill(mem, PAGE_SIZE, 3);
+	memset(iov, GUARD, KOFI_IOV_SIZE(LENT_ROOM));
 	lend(test, iov, ut_type(test), list, mem);
 	for (i = 0; i < ARRAY_SIZE(offsets); i++) {
 		memset(to, 0, PAGE_SIZE);
@@ -430,6 +431,11 @@ static void a_list_that_is_lent_is_read_from_anywhere(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, memcmp(to + offsets[i], mem + offsets[i],
 					     iov->len - offsets[i]), 0);
 	}
+	/* The next operation begins anew */
+	lend(test, iov, ut_type(test), list, mem);
+	kofi_iov_part(iov, ITER_SOURCE, 700, 1, &iter);
+	KUNIT_ASSERT_EQ(test, _copy_from_iter(to, 1, &iter), 1);
+	KUNIT_EXPECT_EQ(test, *to, mem[700]);
 	/* Behind the end, and no bytes, there is nothing */
 	kofi_iov_part(iov, ITER_SOURCE, iov->len, SIZE_MAX, &iter);
 	KUNIT_EXPECT_EQ(test, iov_iter_count(&iter), 0);

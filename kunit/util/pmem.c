@@ -111,6 +111,7 @@ static int get(struct kofi_rma *rma, size_t offset, size_t len, u64 access)
 {
 	struct fi_rma_iov iov = { offset, len, KEY };
 
+	memset(rma, 0xa5, sizeof(*rma));
 	return kofi_rma_get(rma, &pt.ud->dom.map, &pt.ep.ep, &iov, 1, access);
 }
 

@@ -73,6 +73,7 @@ static struct rma_test *new_test(struct kunit *test)
 static int get(struct rma_test *rt, struct kofi_rma *rma,
 	       const struct fi_rma_iov *iov, size_t count, u64 access)
 {
+	memset(rma, 0xa5, sizeof(*rma));
 	return kofi_rma_get(rma, &rt->ud->dom.map, &rt->ep, iov, count, access);
 }
 
@@ -473,6 +474,22 @@ static void a_counter_of_bytes_counts_those_of_its_region(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, value(&cntr[2]), 0);
 }
 
+static void an_operation_does_not_count_in_a_region_that_is_closed(struct kunit *test)
+{
+	struct rma_test *rt = new_test(test);
+	struct kofi_cntr *cntr = new_cntrs(test, rt, FI_CNTR_EVENTS_COMP);
+	struct kofi_mr *mr = rt->mr[1];
+	struct kofi_rma rma;
+
+	KUNIT_ASSERT_EQ(test, get(rt, &rma, ranges, 4, FI_REMOTE_WRITE), 0);
+	rt->mr[1] = NULL;
+	KUNIT_EXPECT_EQ(test, close_region(mr), 0);
+	kofi_rma_done(&rma, 0);
+	KUNIT_EXPECT_EQ(test, value(&cntr[0]), 1);
+	KUNIT_EXPECT_EQ(test, value(&cntr[1]), 0);
+	KUNIT_EXPECT_EQ(test, value(&cntr[2]), 1);
+}
+
 static void what_has_not_been_executed_counts_nowhere(struct kunit *test)
 {
 	struct rma_test *rt = new_test(test);
@@ -507,6 +524,7 @@ static struct kunit_case rma_cases[] = {
 	KUNIT_CASE(a_loan_that_is_returned_is_not_wanted_back),
 	KUNIT_CASE(an_operation_counts_once_in_each_region),
 	KUNIT_CASE(a_counter_of_bytes_counts_those_of_its_region),
+	KUNIT_CASE(an_operation_does_not_count_in_a_region_that_is_closed),
 	KUNIT_CASE(what_has_not_been_executed_counts_nowhere),
 	{}
 };

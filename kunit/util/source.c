@@ -100,8 +100,11 @@ static void an_address_stays_as_long_as_it_has_users(struct kunit *test)
 	struct sockaddr_storage addr;
 	struct kofi_sources sources;
 	struct kofi_source *source;
+	hsiphash_key_t secret;
 
+	memset(&sources, 0xa5, sizeof(sources));
 	kofi_sources_init(&sources);
+	secret = sources.secret;
 	set_v4(&addr, 1, 9);
 	source = get(test, &sources, 1);
 	source->accepted = 3;
@@ -114,6 +117,9 @@ static void an_address_stays_as_long_as_it_has_users(struct kunit *test)
 	kofi_source_put(&sources, source);
 	KUNIT_EXPECT_EQ(test, kofi_source_accepted(&sources, &addr), 0);
 	KUNIT_EXPECT_TRUE(test, hash_empty(sources.table));
+	/* A peer cannot know which addresses are beside each other in a table */
+	kofi_sources_init(&sources);
+	KUNIT_EXPECT_NE(test, memcmp(&secret, &sources.secret, sizeof(secret)), 0);
 }
 
 /**

@@ -9,6 +9,7 @@
 #include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
 #include <kunit/test.h>
@@ -69,5 +70,22 @@ void *ut_pages(struct kunit *test, unsigned int order);
 /* An empty list; memory that is added to one of pages is no vmalloc */
 struct ut_list *ut_list(struct kunit *test, enum fi_buf_type type);
 void ut_list_add(struct kunit *test, struct ut_list *list, void *buf, size_t len);
+
+/*
+ * The @n-th allocation of this task that may not sleep fails, counted from now on; 0: none.  Returns
+ * how many there would have to be until one fails.
+ */
+static inline unsigned int ut_fail_nth(unsigned int n)
+{
+#ifdef CONFIG_FAULT_INJECTION
+	return xchg(&current->fail_nth, n);
+#else
+	return 0;
+#endif
+}
+
+/* For vt_shell(), in front of commands that turn trace events on and read them */
+#define UT_TRACING	"cd /sys/kernel/tracing && " \
+			"{ [ -e trace ] || mount -t tracefs none . && cd /sys/kernel/tracing; } && "
 
 #endif /* _KUNIT_UTIL_TEST_H */

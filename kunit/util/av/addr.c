@@ -90,6 +90,7 @@ static void ipv6_addresses_are_told_apart(struct kunit *test)
 	/* A scope, or a flow, does not make a global address another one */
 	KUNIT_EXPECT_EQ(test, fi_addr[4], 0);
 	KUNIT_EXPECT_EQ(test, fi_addr[5], FI_ADDR_NOTAVAIL);
+	memset(&got, 0xa5, sizeof(got));
 	KUNIT_ASSERT_TRUE(test, kofi_av_addr(&at->av, 3, &got));
 	KUNIT_EXPECT_MEMEQ(test, &got, &addr[3], sizeof(addr[3]));
 	memcpy(&from, &addr[2], sizeof(addr[2]));

@@ -4,6 +4,7 @@
  * addresses, ids of the client's, and readers beside changes.
  */
 #include <linux/atomic.h>
+#include <linux/rhashtable.h>
 #include <kofi/addr.h>
 #include <kofi/provider.h>
 #include "av.h"
@@ -67,16 +68,20 @@ a_duplicate_is_removed_as_often_as_it_was_inserted(struct kunit *test)
 {
 	struct ut_av *at = ut_av(test);
 	fi_addr_t fi_addr = ut_av_insert_nth(test, at, 1), some[2] = { 7 };
+	unsigned long changes = kofi_av_changes(&at->av);
 
 	ut_av_insert_nth(test, at, 1);
+	KUNIT_EXPECT_NE(test, kofi_av_changes(&at->av), changes);
 	some[1] = fi_addr;
 	KUNIT_EXPECT_EQ(test, at->av.av.ops->remove(&at->av.av, some, 2, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, at->removed, 0);
 	KUNIT_EXPECT_TRUE(test, ut_av_is_at(at, fi_addr, ut_ipv4(1, UT_PORT)));
 	KUNIT_EXPECT_EQ(test, ut_av_find(at, ut_ipv4(1, UT_PORT)), fi_addr);
 
+	changes = kofi_av_changes(&at->av);
 	KUNIT_EXPECT_EQ(test, ut_av_remove(at, fi_addr), 0);
 	KUNIT_EXPECT_EQ(test, at->removed, 1);
+	KUNIT_EXPECT_NE(test, kofi_av_changes(&at->av), changes);
 	KUNIT_EXPECT_FALSE(test, ut_av_is_at(at, fi_addr, ut_ipv4(1, UT_PORT)));
 	KUNIT_EXPECT_EQ(test, ut_av_find(at, ut_ipv4(1, UT_PORT)), FI_ADDR_NOTAVAIL);
 	KUNIT_EXPECT_EQ(test, ut_av_remove(at, fi_addr), -EINVAL);
@@ -154,6 +159,55 @@ static void more_addresses_than_there_may_be_are_left_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ut_av_insert_nth(test, at, 2), 1);
 	KUNIT_EXPECT_EQ(test, ut_av_remove(at, 0), 0);
 	KUNIT_EXPECT_EQ(test, ut_av_insert_nth(test, at, 3), 0);
+}
+
+/* Where the table has an address */
+static u32 bucket_of(struct ut_av *at, struct sockaddr_in sin)
+{
+	struct rhashtable *hash = &at->av.hash;
+	/* As struct kofi_av_key */
+	const struct {
+		struct in6_addr	addr;
+		u32		scope;
+		__be16		port;
+		u16		family;
+	} key = {
+		.addr.s6_addr32[3] = sin.sin_addr.s_addr, .port = sin.sin_port, .family = AF_INET,
+	};
+
+	return rht_key_hashfn(hash, rcu_dereference_raw(hash->tbl), &key, hash->p);
+}
+
+/* The next address behind the @n-th that the table has where it has the first one */
+static u32 next_in_bucket(struct ut_av *at, u32 n)
+{
+	do
+		n++;
+	while (bucket_of(at, ut_ipv4(n, UT_PORT)) != bucket_of(at, ut_ipv4(1, UT_PORT)));
+	return n;
+}
+
+/* A table in which too many addresses are at one place is made anew */
+static void an_address_for_which_the_table_has_no_memory_is_left_out(struct kunit *test)
+{
+	struct ut_av *at = ut_av(test);
+	struct sockaddr_in addr;
+	fi_addr_t fi_addr;
+	int i, error, ret;
+	u32 n = 1;
+
+	for (i = 0; i < RHT_ELASTICITY; i++, n = next_in_bucket(at, n))
+		KUNIT_ASSERT_EQ(test, ut_av_insert_nth(test, at, n), i);
+	addr = ut_ipv4(n, UT_PORT);
+	ut_fail_nth(1);
+	ret = ut_av_insert(at, &addr, 1, &fi_addr, FI_SYNC_ERR, &error);
+	KUNIT_EXPECT_EQ(test, ut_fail_nth(0), 0);
+	KUNIT_EXPECT_EQ(test, ret, 0);
+	KUNIT_EXPECT_EQ(test, error, ENOMEM);
+	KUNIT_EXPECT_EQ(test, fi_addr, FI_ADDR_NOTAVAIL);
+	KUNIT_EXPECT_FALSE(test, ut_av_is_at(at, i, addr));
+	KUNIT_EXPECT_EQ(test, ut_av_insert_nth(test, at, n), i);
+	KUNIT_EXPECT_EQ(test, ut_av_find(at, addr), i);
 }
 
 static void removals_that_make_no_sense_are_refused(struct kunit *test)
@@ -391,6 +445,7 @@ static struct kunit_case av_cases[] = {
 	KUNIT_CASE(numbers_need_not_be_asked_for),
 	KUNIT_CASE(insertions_that_make_no_sense_are_refused),
 	KUNIT_CASE(more_addresses_than_there_may_be_are_left_out),
+	KUNIT_CASE(an_address_for_which_the_table_has_no_memory_is_left_out),
 	KUNIT_CASE(removals_that_make_no_sense_are_refused),
 	KUNIT_CASE(a_number_is_kept_until_the_provider_knows),
 	KUNIT_CASE(a_provider_that_keeps_nothing_is_not_called),

@@ -25,6 +25,7 @@ struct ut_av *ut_av_open(struct kunit *test, struct fi_av_attr attr, u32 addr_fo
 {
 	struct ut_av *at = vt_buf(test, sizeof(*at));
 
+	memset(&at->av, 0xa5, sizeof(at->av));
 	KUNIT_ASSERT_EQ(test, kofi_av_init(&at->av, &attr, addr_format, removed, at), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, destroy, &at->av), 0);
 	return at;
@@ -96,6 +97,7 @@ bool ut_av_is_at(struct ut_av *at, fi_addr_t fi_addr, struct sockaddr_in sin)
 {
 	struct sockaddr_storage addr;
 
+	memset(&addr, 0xa5, sizeof(addr));
 	return kofi_av_addr(&at->av, fi_addr, &addr) &&
 	       !memcmp(&addr, &sin, sizeof(sin));
 }

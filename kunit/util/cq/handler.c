@@ -53,6 +53,19 @@ static void the_end_waits_for_a_callback_by_the_poller(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, closer), 0);
 }
 
+static void the_end_takes_back_runs_that_are_due(struct kunit *test)
+{
+	struct ut_cq *uc = ut_cq_open_handled(test, FI_COMP_WORKQUEUE);
+
+	ut_cq_complete(uc, 0);
+	kofi_cq_fini(&uc->cq);
+	KUNIT_EXPECT_FALSE(test, work_pending(&uc->cq.work));
+	uc = ut_cq_open_polled(test, FI_WAIT_DONE, FI_COMP_WORKQUEUE);
+	ut_cq_device(uc, 0, 1);
+	kofi_cq_fini(&uc->cq);
+	KUNIT_EXPECT_FALSE(test, work_pending(&uc->cq.poll_work));
+}
+
 static void handler_runs_where_it_is_asked_to(struct kunit *test)
 {
 	struct ut_cq *uc;
@@ -152,6 +165,7 @@ static struct kunit_case cq_handler_cases[] = {
 	KUNIT_CASE(the_queue_cannot_be_closed_from_its_handler),
 	KUNIT_CASE(the_end_waits_for_the_handler),
 	KUNIT_CASE(the_end_waits_for_a_callback_by_the_poller),
+	KUNIT_CASE(the_end_takes_back_runs_that_are_due),
 	KUNIT_CASE(handler_runs_where_it_is_asked_to),
 	KUNIT_CASE(handler_is_not_called_before_the_queue_was_empty),
 	KUNIT_CASE(handler_is_called_again_after_an_empty_read),

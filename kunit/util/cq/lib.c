@@ -2,6 +2,7 @@
 /*
  * The queue of cq.h.
  */
+#include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
@@ -150,6 +151,8 @@ static struct ut_cq *open(struct kunit *test, const struct fi_cq_attr *attr,
 		uc->ops[i].uc = uc;
 		uc->ops[i].comp.comp.op_context = &uc->ops[i].done;
 		uc->ops[i].comp.comp.flags = FI_MSG | FI_SEND;
+		/* A provider leaves there what it likes */
+		uc->ops[i].comp.comp.next = ERR_PTR(-EFAULT);
 	}
 	init_completion(&uc->entered);
 	init_completion(&uc->leave);

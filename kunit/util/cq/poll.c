@@ -3,6 +3,7 @@
  * A queue whose device the core polls: batches, their order, and what a callback may wait for.
  */
 #include <linux/bottom_half.h>
+#include <linux/err.h>
 #include <linux/sched.h>
 #include <linux/wait.h>
 #include <kofi/stat.h>
@@ -146,6 +147,7 @@ static void a_tap_sees_what_is_polled(struct kunit *test)
 
 	for (k = 0; k < UT_CQ_CONTEXTS; k++) {
 		uc = ut_cq_open_polled(test, FI_WAIT_DONE, ut_cq_contexts[k]);
+		tap.next = ERR_PTR(-EFAULT);
 		kofi_cq_add_tap(&uc->cq, &tap);
 		ut_cq_device(uc, 0, 20);
 		ut_cq_expect_order(test, uc, 20);

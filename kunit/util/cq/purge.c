@@ -3,6 +3,7 @@
  * The end of what is in the queue: purges and flushes, which wait for callbacks.
  */
 #include <linux/bottom_half.h>
+#include <linux/rcupdate.h>
 #include "cq.h"
 
 static bool is_any(struct kofi_comp *comp, void *owner)
@@ -167,6 +168,17 @@ static void a_reader_counts_until_it_has_given_completions_back(struct kunit *te
 	expect_read(test, uc, 0);
 }
 
+static void a_purge_waits_until_each_reader_has_given_its_completions_back(struct kunit *test)
+{
+	struct ut_cq *uc = ut_cq_open_polled(test, FI_WAIT_NONE, FI_COMP_DIRECT);
+	unsigned long period = get_state_synchronize_rcu();
+
+	atomic_inc(&uc->cq.readers);
+	kofi_cq_purge(&uc->cq, is_any, NULL);
+	KUNIT_EXPECT_TRUE(test, poll_state_synchronize_rcu(period));
+	atomic_dec(&uc->cq.readers);
+}
+
 static struct kunit_case cq_purge_cases[] = {
 	KUNIT_CASE(purge_waits_for_callbacks),
 	KUNIT_CASE(purge_waits_for_callbacks_by_the_poller),
@@ -176,6 +188,7 @@ static struct kunit_case cq_purge_cases[] = {
 	KUNIT_CASE(the_end_of_a_flush_wakes_the_next_one),
 	KUNIT_CASE(a_flush_with_nothing_due_does_not_wait),
 	KUNIT_CASE(a_reader_counts_until_it_has_given_completions_back),
+	KUNIT_CASE(a_purge_waits_until_each_reader_has_given_its_completions_back),
 	{}
 };
 

@@ -55,6 +55,8 @@ static void a_client_in_a_worker_does_not_wait_for_io(struct kunit *test)
 	uc->cq.work.func(&uc->cq.work);
 	uc->cq.poll_work.func(&uc->cq.poll_work);
 	KUNIT_EXPECT_FALSE(test, current->flags & PF_MEMALLOC_NOIO);
+	/* And is no worker of the queue any more */
+	KUNIT_EXPECT_NULL(test, uc->cq.worker);
 }
 
 static void direct_callback_runs_in_a_read(struct kunit *test)
@@ -186,18 +188,43 @@ static void completion_is_released_before_its_callback(struct kunit *test)
 static void error_data_last_until_the_callback_returns(struct kunit *test)
 {
 	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_DIRECT);
-	struct ut_cq_op *op = &uc->ops[0];
+	struct ut_cq_op *op;
 
-	op->comp.comp.flags |= KOFI_COMP_MSG;
-	op->comp.comp.err = EIO;
-	op->comp.msg.err_data = "why";
-	op->comp.msg.err_data_size = 4;
-	ut_cq_complete(uc, 0);
+	for (op = uc->ops; op < uc->ops + 2; op++) {
+		op->comp.comp.flags |= KOFI_COMP_MSG;
+		op->comp.comp.err = EIO;
+		op->comp.msg.err_data = "why";
+		op->comp.msg.err_data_size = 4;
+		ut_cq_complete(uc, op - uc->ops);
+	}
 
-	KUNIT_EXPECT_EQ(test, fi_cq_read(&uc->cq.cq, NULL, 1), 1);
-	KUNIT_EXPECT_FALSE(test, op->released_before);
-	KUNIT_EXPECT_TRUE(test, op->released);
-	KUNIT_EXPECT_STREQ(test, (const char *)op->msg.err_data, "why");
+	KUNIT_EXPECT_EQ(test, fi_cq_read(&uc->cq.cq, NULL, 2), 2);
+	for (op = uc->ops; op < uc->ops + 2; op++) {
+		KUNIT_EXPECT_FALSE(test, op->released_before);
+		KUNIT_EXPECT_TRUE(test, op->released);
+		KUNIT_EXPECT_STREQ(test, (const char *)op->msg.err_data, "why");
+	}
+}
+
+#define DONES	"events/kofi/kofi_done/enable"
+
+/* In the list, in a batch of the device, or behind a plug; and a mark of a flush is none */
+static void each_completion_is_traced(struct kunit *test)
+{
+	struct ut_cq *listed = ut_cq_open_done(test, FI_COMP_DIRECT);
+	struct ut_cq *polled = ut_cq_open_polled(test, FI_WAIT_DONE, FI_COMP_DIRECT);
+	struct ut_cq *plugged = ut_cq_open_done(test, FI_COMP_SOFTIRQ);
+
+	KUNIT_EXPECT_EQ(test, vt_shell(UT_TRACING "echo >trace && echo 1 >" DONES), 0);
+	ut_cq_complete(listed, 0);
+	kofi_cq_flush(&listed->cq);
+	ut_cq_device(polled, 0, 2);
+	KUNIT_EXPECT_EQ(test, fi_cq_read(&polled->cq.cq, NULL, 8), 2);
+	KUNIT_EXPECT_TRUE(test, kofi_cq_plug(&plugged->cq));
+	ut_cq_complete(plugged, 0);
+	kofi_cq_unplug(&plugged->cq);
+	KUNIT_EXPECT_EQ(test, vt_shell(UT_TRACING "echo 0 >" DONES), 0);
+	KUNIT_EXPECT_EQ(test, vt_shell(UT_TRACING "[ $(grep -c ': kofi_done: ' trace) = 4 ]"), 0);
 }
 
 /* What was reported or flushed is not unread */
@@ -358,6 +385,7 @@ static void what_goes_past_a_plug_comes_behind_what_is_there(struct kunit *test)
 	ut_cq_complete(uc, 0);
 	kofi_cq_complete_now(&uc->cq, &uc->ops[1].comp.comp);
 	ut_cq_complete(uc, 2);
+	uc->ops[3].comp.comp.next = NULL;
 	kofi_cq_complete_chain(&uc->cq, &uc->ops[3].comp.comp);
 	kofi_cq_unplug(&uc->cq);
 	ut_cq_await(test, uc, 4);
@@ -440,6 +468,7 @@ static struct kunit_case cq_run_cases[] = {
 	KUNIT_CASE(callback_gets_all_of_the_completion),
 	KUNIT_CASE(completion_is_released_before_its_callback),
 	KUNIT_CASE(error_data_last_until_the_callback_returns),
+	KUNIT_CASE(each_completion_is_traced),
 	KUNIT_CASE(no_error_is_left_unread),
 	KUNIT_CASE(absent_callbacks_are_ignored),
 	KUNIT_CASE(callbacks_never_run_at_the_same_time),

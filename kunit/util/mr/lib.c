@@ -72,6 +72,7 @@ struct ut_domain *ut_domain(struct kunit *test, int mr_mode)
 	init_completion(&ud->leave);
 	ud->dom.domain.fid.fclass = FI_CLASS_DOMAIN;
 	ud->dom.domain.mr = &kofi_mr_domain_ops;
+	memset(&ud->dom.map, 0xa5, sizeof(ud->dom.map));
 	KUNIT_ASSERT_EQ(test, kofi_mr_map_init(&ud->dom.map, mr_mode, false, &ut_mr_ops), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, ut_domain_destroy, ud), 0);
 	return ud;
