@@ -117,6 +117,21 @@ static void a_failed_message_gives_the_buffer_back_too(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_cntr_readerr(&us->cntr.cntr), 1);
 }
 
+/* Memory for most of them is allocated as they come */
+static void a_buffer_takes_as_many_messages_as_there_may_be(struct kunit *test)
+{
+	struct ut_srx_how how = multi(100);
+	struct ut_srx *us;
+	int nr;
+
+	how.attr.grows = true;
+	us = ut_srx_open(test, how);
+	KUNIT_EXPECT_EQ(test, ut_post_len(us, 1, UT_SRX_BUF, buffer), 0);
+	for (nr = 1; nr <= 100; nr++)
+		KUNIT_EXPECT_EQ(test, ut_msg(us, nr, 1), KOFI_SRX_MATCHED);
+	KUNIT_EXPECT_EQ(test, ut_msg(us, nr, 1), -EAGAIN);
+}
+
 /* The message takes the next receive, and the buffer comes back alone */
 static void a_message_that_does_not_fit_gives_the_buffer_back(struct kunit *test)
 {
@@ -448,6 +463,7 @@ static struct kunit_case srx_multi_cases[] = {
 	KUNIT_CASE_PARAM(a_buffer_stays_as_long_as_enough_is_left, leaves_gen_params),
 	KUNIT_CASE(the_last_to_complete_gives_the_buffer_back),
 	KUNIT_CASE(a_failed_message_gives_the_buffer_back_too),
+	KUNIT_CASE(a_buffer_takes_as_many_messages_as_there_may_be),
 	KUNIT_CASE(a_message_that_does_not_fit_gives_the_buffer_back),
 	KUNIT_CASE(buffers_that_have_no_room_come_back_in_turn),
 	KUNIT_CASE(a_buffer_in_use_comes_back_with_its_last_message),

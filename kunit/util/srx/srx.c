@@ -338,6 +338,21 @@ static void the_client_is_called_when_a_receive_is_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&us->readys), 1);
 }
 
+/* Memory for most of them is allocated as they are posted */
+static void as_many_receives_are_posted_as_there_may_be(struct kunit *test)
+{
+	struct ut_srx *us = ut_srx_open(test, (struct ut_srx_how) {
+		.attr = { .size = 100, .iov_limit = 1, .grows = true },
+	});
+	int nr;
+
+	for (nr = 0; nr < 100; nr++)
+		KUNIT_EXPECT_EQ(test, ut_recv(us, nr, UT_SRX_BUF), 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&us->ep[0].rx.again), 0);
+	KUNIT_EXPECT_EQ(test, ut_recv(us, nr, UT_SRX_BUF), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&us->ep[0].rx.again), 1);
+}
+
 static void selective_success_is_not_reported(struct kunit *test)
 {
 	struct ut_srx *us = ut_srx_open(test, (struct ut_srx_how) {
@@ -454,6 +469,7 @@ static struct kunit_case srx_cases[] = {
 	KUNIT_CASE(a_receive_may_help_where_there_is_no_room),
 	KUNIT_CASE(no_message_waits_where_there_is_no_room_for_any),
 	KUNIT_CASE(the_client_is_called_when_a_receive_is_back),
+	KUNIT_CASE(as_many_receives_are_posted_as_there_may_be),
 	KUNIT_CASE(selective_success_is_not_reported),
 	KUNIT_CASE(a_receive_without_context_has_the_default_callback),
 	KUNIT_CASE_PARAM(what_makes_no_sense_is_refused, refused_gen_params),
