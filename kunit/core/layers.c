@@ -461,6 +461,152 @@ static void hook_that_sees_completions_needs_a_queue_of_the_core(struct kunit *t
 	KUNIT_EXPECT_EQ(test, fi_cq_open(core_domain(&set), &attr, &cq, NULL), -ENOSYS);
 }
 
+/**
+ * struct lower_domain - A domain below a hook, whose endpoints are looked at
+ * @ops: its table
+ * @below: the table without that
+ * @caps: capabilities of the last info, then those of its sides
+ * @fabric: open fabric of the last info
+ * @domain: open domain of the last info
+ */
+static struct lower_domain {
+	struct fi_ops_domain		ops;
+	const struct fi_ops_domain	*below;
+	u64				caps[3];
+	struct fid_fabric		*fabric;
+	struct fid_domain		*domain;
+} lower_domain;
+
+static int lower_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep,
+			  void *context)
+{
+	lower_domain.caps[0] = info->caps;
+	lower_domain.caps[1] = info->tx_attr->caps;
+	lower_domain.caps[2] = info->rx_attr->caps;
+	lower_domain.fabric = info->fabric_attr->fabric;
+	lower_domain.domain = info->domain_attr->domain;
+	return lower_domain.below->endpoint(domain, info, ep, context);
+}
+
+/* The provider below does not have FI_HMEM, and knows none of the hook's objects */
+static void a_hook_has_capabilities_and_objects_of_its_own(struct kunit *test)
+{
+	struct core_set set = { .mock = core_mock(test, "mock", 1) };
+	struct fi_info *hints = named(test, "mock;ofi_hook_p2p"), *info;
+	struct fi_tx_attr tx = { .caps = FI_MSG | FI_HMEM };
+	struct fi_rx_attr rx = { .caps = FI_MSG | FI_HMEM };
+	struct fid_domain *lower;
+	struct fid_ep *ep, *ctx;
+	int i;
+
+	hints->caps = FI_MSG | FI_HMEM;
+	KUNIT_ASSERT_EQ(test, core_getinfo(test, hints, &set.info), 0);
+	info = set.info;
+	KUNIT_EXPECT_TRUE(test, info->caps & info->tx_attr->caps & info->rx_attr->caps & FI_HMEM);
+	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_FABRIC, &set.fid[MOCK_FABRIC]), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_DOMAIN, &set.fid[MOCK_DOMAIN]), 0);
+	lower = to_kofi_hook_obj(set.fid[MOCK_DOMAIN])->lower.domain;
+	lower_domain = (struct lower_domain) { .ops = *lower->ops, .below = lower->ops };
+	lower_domain.ops.endpoint = lower_endpoint;
+	lower->ops = &lower_domain.ops;
+	info->fabric_attr->fabric = core_fabric(&set);
+	info->domain_attr->domain = core_domain(&set);
+	KUNIT_ASSERT_EQ(test, fi_endpoint(core_domain(&set), info, &ep, NULL), 0);
+	core_adopt(test, &ep->fid);
+	lower->ops = lower_domain.below;
+	for (i = 0; i < ARRAY_SIZE(lower_domain.caps); i++)
+		KUNIT_EXPECT_EQ_MSG(test, lower_domain.caps[i] & FI_HMEM, 0, "%d", i);
+	KUNIT_EXPECT_NULL(test, lower_domain.fabric);
+	KUNIT_EXPECT_NULL(test, lower_domain.domain);
+
+	/* Attributes of a context come back with those of the hook */
+	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_SEP, &set.fid[MOCK_SEP]), 0);
+	KUNIT_ASSERT_EQ(test, fi_tx_context(core_sep(&set), 0, &tx, &ctx, NULL), 0);
+	core_adopt(test, &ctx->fid);
+	KUNIT_EXPECT_EQ(test, tx.caps, FI_MSG | FI_HMEM);
+	KUNIT_ASSERT_EQ(test, fi_rx_context(core_sep(&set), 0, &rx, &ctx, NULL), 0);
+	core_adopt(test, &ctx->fid);
+	KUNIT_EXPECT_EQ(test, rx.caps, FI_MSG | FI_HMEM);
+}
+
+/* So that callbacks and events of lower objects find the upper ones */
+static void each_lower_object_has_the_upper_one_as_its_context(struct kunit *test)
+{
+	struct core_set set = { .mock = core_mock(test, "mock", 1) };
+	struct kofi_hook_obj *obj;
+	enum mock_class class;
+
+	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, HOOKED("mock")), &set.info), 0);
+	for (class = 0; class < MOCK_NR_CLASSES; class++) {
+		KUNIT_ASSERT_EQ(test, core_open(test, &set, class, &set.fid[class]), 0);
+		obj = to_kofi_hook_obj(set.fid[class]);
+		KUNIT_EXPECT_PTR_EQ_MSG(test, obj->lower.fid->context, (void *)obj, "%s",
+					mock_classes[class].name);
+	}
+}
+
+static void what_the_provider_below_answers_is_returned(struct kunit *test)
+{
+	struct core_set set = { .mock = core_mock(test, "mock", 1) };
+	struct fi_atomic_attr attr = {};
+	enum mock_class class;
+	struct fid_mc *mc;
+	char text[8];
+
+	set.mock->api_version = FI_VERSION(1, 9);
+	set.mock->group_addr = 4711;
+	set.mock->dma_device = (void *)&set;
+	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, HOOKED("mock")), &set.info), 0);
+	for (class = 0; class < MOCK_NR_CLASSES; class++)
+		KUNIT_ASSERT_EQ(test, core_open(test, &set, class, &set.fid[class]), 0);
+	mc = container_of(set.fid[MOCK_MC], struct fid_mc, fid);
+	KUNIT_EXPECT_EQ(test, core_fabric(&set)->api_version, FI_VERSION(1, 9));
+	KUNIT_EXPECT_EQ(test, fi_mc_addr(mc), 4711);
+	KUNIT_EXPECT_PTR_EQ(test, fi_domain_device(core_domain(&set)), set.mock->dma_device);
+	KUNIT_EXPECT_EQ(test, fi_query_atomic(core_domain(&set), FI_UINT64, FI_SUM, &attr, 0),
+			-ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_rx_size_left(core_ep(&set)), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, fi_tx_size_left(core_ep(&set)), -ENOSYS);
+	KUNIT_EXPECT_EQ(test, set.fid[MOCK_EP]->ops->tostr(set.fid[MOCK_EP], text, sizeof(text)),
+			-ENOSYS);
+}
+
+static const struct fi_ops_fabric *fabric_below;
+
+/* As if the queue was the provider's own */
+static int lower_eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_eq **eq,
+			 void *context)
+{
+	static struct fi_ops ops;
+	int ret = fabric_below->eq_open(fabric, attr, eq, context);
+
+	if (ret)
+		return ret;
+	ops = *(*eq)->fid.ops;
+	ops.control = fi_no_control;
+	(*eq)->fid.ops = &ops;
+	return 0;
+}
+
+static void hook_needs_an_event_queue_of_the_core(struct kunit *test)
+{
+	struct core_set set = { .mock = core_mock(test, "mock", 1) };
+	struct fi_ops_fabric ops;
+	struct fid_fabric *lower;
+	struct fid_eq *eq;
+
+	KUNIT_ASSERT_EQ(test, core_getinfo(test, named(test, HOOKED("mock")), &set.info), 0);
+	KUNIT_ASSERT_EQ(test, core_open(test, &set, MOCK_FABRIC, &set.fid[MOCK_FABRIC]), 0);
+	lower = to_kofi_hook_obj(set.fid[MOCK_FABRIC])->lower.fabric;
+	fabric_below = lower->ops;
+	ops = *lower->ops;
+	ops.eq_open = lower_eq_open;
+	lower->ops = &ops;
+	KUNIT_EXPECT_EQ(test, fi_eq_open(core_fabric(&set), NULL, &eq, NULL), -ENOSYS);
+	lower->ops = fabric_below;
+	KUNIT_EXPECT_EQ(test, atomic_read(&set.mock->live[MOCK_EQ]), 0);
+}
+
 static void events_bring_upper_objects(struct kunit *test)
 {
 	struct sockaddr_in addr = { .sin_family = AF_INET,
@@ -622,6 +768,10 @@ static struct kunit_case layers_cases[] = {
 	KUNIT_CASE(endpoint_that_closes_is_named_as_the_client_knows_it),
 	KUNIT_CASE(each_hook_sees_each_message),
 	KUNIT_CASE(hook_that_sees_completions_needs_a_queue_of_the_core),
+	KUNIT_CASE(hook_needs_an_event_queue_of_the_core),
+	KUNIT_CASE(a_hook_has_capabilities_and_objects_of_its_own),
+	KUNIT_CASE(each_lower_object_has_the_upper_one_as_its_context),
+	KUNIT_CASE(what_the_provider_below_answers_is_returned),
 	KUNIT_CASE(what_would_show_lower_objects_is_refused),
 	{}
 };

@@ -137,6 +137,8 @@ static void a_seed_repeats_itself(struct kunit *test)
 					       SENDS));
 	KUNIT_ASSERT_EQ(test, bed_write("seed", "7"), 0);
 	again = pattern(test);
+	KUNIT_EXPECT_TRUE(test, bed_rule_fired("inject error 5 chance=300", hweight64(again),
+					       SENDS));
 	KUNIT_EXPECT_EQ(test, vt_shell("grep -qx 7 /sys/kernel/debug/kofi_hook_fault/seed"), 0);
 	KUNIT_ASSERT_EQ(test, bed_write("seed", "8"), 0);
 	other = pattern(test);

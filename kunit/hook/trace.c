@@ -157,6 +157,41 @@ static void reads_and_writes_are_traced(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&trace->done), 2);
 }
 
+static void a_list_of_any_length_is_traced_with_the_bytes_of_the_call(struct kunit *test)
+{
+	struct vt_pair pair = { .a.rw_ops = 1 };
+	struct bed_trace *trace;
+	struct scatterlist sg;
+	struct fid_mr *mr;
+
+	bed_open(test, BED_TRACE, FI_MSG | FI_RMA);
+	mr = vt_reg(test, vt_buf(test, LEN), LEN, FI_REMOTE_WRITE);
+	vt_join(test, &pair, &vt_default_kind);
+	sg_init_one(&sg, vt_buf(test, LEN), LEN);
+	trace = bed_trace_begin(test);
+	KUNIT_ASSERT_EQ(test, fi_writesgl(pair.a.ep, &sg, 1, 0, 8, 0, fi_mr_addr(mr),
+					  fi_mr_key(mr), vt_ctx(1), FI_COMPLETION), 0);
+	KUNIT_EXPECT_EQ(test, trace->op, FI_OP_WRITE);
+	KUNIT_EXPECT_EQ(test, trace->call_len, 8);
+	vt_done(test, pair.a.tx, vt_ctx(1));
+}
+
+/* Nor does its provider */
+static void a_list_of_no_known_type_is_not_looked_at(struct kunit *test)
+{
+	struct kvec kvec = { vt_buf(test, LEN), LEN };
+	struct fi_msg msg = { .type = FI_BUF_SGL + 1, .msg_iov = &kvec, .iov_count = 1 };
+	struct vt_pair pair = {};
+	struct bed_trace *trace;
+
+	bed_open(test, BED_TRACE, FI_MSG);
+	vt_join(test, &pair, &vt_default_kind);
+	trace = bed_trace_begin(test);
+	KUNIT_EXPECT_EQ(test, fi_sendmsg(pair.a.ep, &msg, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, atomic_read(&trace->calls), 1);
+	KUNIT_EXPECT_EQ(test, trace->call_len, 0);
+}
+
 static void operations_with_callbacks_are_traced(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, LEN);
@@ -201,6 +236,8 @@ static struct kunit_case trace_cases[] = {
 	KUNIT_CASE(what_is_flushed_is_traced_as_an_error),
 	KUNIT_CASE_PARAM(a_list_is_traced_with_all_its_bytes, list_gen_params),
 	KUNIT_CASE(reads_and_writes_are_traced),
+	KUNIT_CASE(a_list_of_any_length_is_traced_with_the_bytes_of_the_call),
+	KUNIT_CASE(a_list_of_no_known_type_is_not_looked_at),
 	KUNIT_CASE(operations_with_callbacks_are_traced),
 	KUNIT_CASE(nothing_is_traced_while_the_events_are_off),
 	{}

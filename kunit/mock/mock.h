@@ -183,6 +183,8 @@ enum mock_malformed {
  * @net_exited: the last one
  * @loop: an enabled endpoint is its own peer
  * @dma_device: answer of fi_domain_device()
+ * @api_version: of fabrics; 0: the core sets it
+ * @group_addr: address of multicast groups
  * @mr_flags: flags of the last fi_mr_regattr()
  * @av_flags: flags of the last call on an address vector
  * @knob: what is wrong with the tables of new objects
@@ -213,6 +215,8 @@ struct mock {
 	struct fid_fabric	*net_exited;
 	bool			loop;
 	struct device		*dma_device;
+	u32			api_version;
+	fi_addr_t		group_addr;
 	u64			mr_flags;
 	u64			av_flags;
 	struct mock_knob	knob;

@@ -78,6 +78,7 @@ int mock_open_fabric(struct mock *mock, struct fid_fabric **fabric, void *contex
 	simple = mock_simple_open(mock, MOCK_FABRIC, context);
 	if (!simple)
 		return -ENOMEM;
+	simple->fabric.api_version = mock->api_version;
 	*fabric = &simple->fabric;
 	return 0;
 }
@@ -148,7 +149,11 @@ static int mock_rx_ctx(struct fid_ep *sep, int index, struct fi_rx_attr *attr,
 
 int mock_join(struct fid_ep *ep, const void *addr, u64 flags, struct fid_mc **mc, void *context)
 {
-	return mock_open(&ep->fid, MOCK_CALL_JOIN, MOCK_MC, context, (void **)mc);
+	int err = mock_open(&ep->fid, MOCK_CALL_JOIN, MOCK_MC, context, (void **)mc);
+
+	if (!err)
+		(*mc)->fi_addr = mock_of(&ep->fid)->group_addr;
+	return err;
 }
 
 /* A second view that carries nothing */
