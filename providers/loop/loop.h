@@ -277,6 +277,7 @@ extern const struct fi_ops_cm loop_rdm_cm_ops;
 int loop_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 		    struct fid_pep **pep, void *context);
 int loop_req_adopt(struct loop_ep *ep, fid_t handle);
+void loop_reqs_exit(void);
 void loop_disconnect(struct loop_ep *ep, int err);
 void loop_connect_late(struct work_struct *work);
 void loop_gone(struct kofi_soft_ep *soft);

@@ -46,6 +46,7 @@ static void __exit loop_exit(void)
 {
 	kofi_provider_deregister(&loop_provider);
 	destroy_workqueue(loop_type.wq);
+	loop_reqs_exit();
 	loop_names_exit();
 	/* Regions that RCU frees */
 	rcu_barrier();
