@@ -3,7 +3,9 @@
  * Connections: addresses, data of every length, rejection, the end from both sides,
  * many of them.
  */
+#include <linux/delay.h>
 #include <linux/in.h>
+#include <linux/jiffies.h>
 #include <linux/moduleparam.h>
 #include <linux/random.h>
 #include "conformance.h"
@@ -316,6 +318,50 @@ static void requests_wait_until_they_are_answered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep, infos[0]->handle, NULL, 0), -EINVAL);
 }
 
+static bool is_refused(struct kunit *test, struct fid_eq *eq)
+{
+	struct fi_eq_err_entry error = {};
+	union vt_event event;
+	u32 got;
+
+	if (fi_eq_read(eq, &got, &event, sizeof(event), 0) != -FI_EAVAIL)
+		return false;
+	KUNIT_EXPECT_EQ(test, fi_eq_readerr(eq, &error, 0), (ssize_t)sizeof(error));
+	KUNIT_EXPECT_EQ(test, error.err, ECONNREFUSED);
+	return true;
+}
+
+/* By the provider at once, or by the listener later */
+static void requests_that_an_event_queue_has_no_room_for_are_refused(struct kunit *test)
+{
+	unsigned long until = jiffies + msecs_to_jiffies(VT_PATIENCE_MS);
+	struct vt *vt = vt_of(test);
+	struct vt_end ends[3] = {};
+	union vt_event event;
+	int i, refused = 0;
+	u32 got;
+
+	if (!conf_is_msg(test))
+		return;
+	vt_open_info(test, vt->info);
+	vt_listen(test, vt_eq(test, 1));
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		vt_client(test, &ends[i], &vt_default_kind);
+		vt_connect(test, &ends[i], NULL, 0);
+	}
+	while (refused < ARRAY_SIZE(ends) && time_before(jiffies, until)) {
+		usleep_range(1000, 2000);
+		for (i = 0; i < ARRAY_SIZE(ends); i++)
+			refused += is_refused(test, ends[i].eq);
+		if (fi_eq_read(vt->eq, &got, &event, sizeof(event), 0) <= 0)
+			continue;
+		KUNIT_ASSERT_EQ(test, got, FI_CONNREQ);
+		vt_free_later(test, event.cm.info);
+		KUNIT_EXPECT_EQ(test, fi_reject(vt->pep, event.cm.info->handle, NULL, 0), 0);
+	}
+	KUNIT_EXPECT_EQ(test, refused, ARRAY_SIZE(ends));
+}
+
 static struct kunit_case cm_cases[] = {
 	KUNIT_CASE_PARAM(data_of_every_length_come_with_request_and_reply, conf_gen_msg),
 	KUNIT_CASE_PARAM(data_of_every_length_come_with_a_rejection, conf_gen_msg),
@@ -327,6 +373,7 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE_PARAM(nobody_listens_is_an_error, conf_gen_msg),
 	KUNIT_CASE_PARAM(connections_come_and_go_many_times, conf_gen_msg),
 	KUNIT_CASE_PARAM(requests_wait_until_they_are_answered, conf_gen_msg),
+	KUNIT_CASE_PARAM(requests_that_an_event_queue_has_no_room_for_are_refused, conf_gen_msg),
 	{}
 };
 

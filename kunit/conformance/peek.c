@@ -223,6 +223,28 @@ static void a_message_that_is_looked_at_can_be_discarded(struct kunit *test)
 	expect_none(test, &pair.b, TAG);
 }
 
+/* The fence waits for the message, which nobody receives */
+static void a_fence_goes_on_behind_a_message_that_is_discarded(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, 16);
+	struct kvec iov = { buf, 1 };
+	struct fi_msg_tagged msg = {
+		.msg_iov = &iov, .iov_count = 1, .tag = TAG + 1, .context = vt_ctx(2),
+	};
+	struct vt_pair pair = {};
+
+	if (!conf_tagged_join(test, &pair) || !conf_has(test, FI_FENCE))
+		return;
+	send(test, &pair.a, TAG, 1);
+	buf[0] = 2;
+	KUNIT_ASSERT_EQ(test, fi_tsendmsg(pair.a.ep, &msg, FI_FENCE | FI_COMPLETION), 0);
+	find(test, &pair.b, TAG, vt_ctx(1), FI_DISCARD);
+	KUNIT_ASSERT_EQ(test, post(&pair.b, buf + 8, 8, TAG + 1, vt_ctx(3), FI_COMPLETION), 0);
+	vt_done(test, pair.b.rx, vt_ctx(3));
+	KUNIT_EXPECT_EQ(test, buf[8], 2);
+	vt_done(test, pair.a.tx, vt_ctx(2));
+}
+
 static void a_claimed_message_can_be_discarded(struct kunit *test)
 {
 	struct fi_context *context = vt_buf(test, sizeof(*context));
@@ -303,6 +325,7 @@ static struct kunit_case peek_cases[] = {
 	KUNIT_CASE_PARAM(a_peek_names_the_sender_if_asked_to, conf_gen_rdm),
 	KUNIT_CASE_PARAM(a_claimed_message_is_for_its_claimer, conf_gen_params),
 	KUNIT_CASE_PARAM(a_message_that_is_looked_at_can_be_discarded, conf_gen_params),
+	KUNIT_CASE_PARAM(a_fence_goes_on_behind_a_message_that_is_discarded, conf_gen_params),
 	KUNIT_CASE_PARAM(a_claimed_message_can_be_discarded, conf_gen_params),
 	KUNIT_CASE_PARAM(a_claim_ends_with_its_endpoint, conf_gen_params),
 	KUNIT_CASE_PARAM(a_peek_is_always_answered, conf_gen_params),
