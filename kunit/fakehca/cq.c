@@ -45,6 +45,20 @@ int fakehca_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	return 0;
 }
 
+/* Noted only: each completion goes on to be announced */
+int fakehca_modify_cq(struct ib_cq *ibcq, u16 comps, u16 usec)
+{
+	struct fakehca *hca = to_fakehca_cq(ibcq)->hca;
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->lock, flags);
+	hca->stats.moderations++;
+	hca->stats.moderate_comps = comps;
+	hca->stats.moderate_usec = usec;
+	spin_unlock_irqrestore(&hca->lock, flags);
+	return 0;
+}
+
 int fakehca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 {
 	struct fakehca_cq *cq = to_fakehca_cq(ibcq);

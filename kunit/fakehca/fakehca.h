@@ -116,6 +116,7 @@ enum fakehca_point {
  * @no_srq: there are no shared receive queues
  * @max_srq_wr: work requests of a shared receive queue (1024)
  * @max_srq_sge: SGEs of its receives (4)
+ * @cq_dim: it asks for dynamic moderation of interrupts
  * @dma_device: the device that DMA is mapped for, such as a PCI device that nothing else uses;
  *	it stays until the fake HCA is destroyed (a platform device of the fake HCA's own)
  */
@@ -137,6 +138,7 @@ struct fakehca_attr {
 	bool	no_srq;
 	u32	max_srq_wr;
 	u32	max_srq_sge;
+	bool	cq_dim;
 	struct device *dma_device;
 };
 
@@ -161,6 +163,9 @@ struct fakehca_attr {
  * @fences: work requests with IB_SEND_FENCE
  * @unsaid: work requests to send a page or more without a completion
  * @drains: calls of the driver's drain functions
+ * @moderations: calls that moderated a completion queue
+ * @moderate_comps: completions per interrupt, of the last of these
+ * @moderate_usec: microseconds before an interrupt, of that
  */
 struct fakehca_stats {
 	unsigned int	maps;
@@ -182,6 +187,9 @@ struct fakehca_stats {
 	unsigned int	fences;
 	unsigned int	unsaid;
 	unsigned int	drains;
+	unsigned int	moderations;
+	unsigned int	moderate_comps;
+	unsigned int	moderate_usec;
 };
 
 /**

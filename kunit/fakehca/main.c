@@ -449,6 +449,7 @@ static const struct ib_device_ops fakehca_ops = {
 	.iw_reject		= fakehca_cm_reject,
 	.iw_rem_ref		= fakehca_qp_rem_ref,
 	.map_mr_sg		= fakehca_map_mr_sg,
+	.modify_cq		= fakehca_modify_cq,
 	.modify_qp		= fakehca_modify_qp,
 	.modify_srq		= fakehca_modify_srq,
 	.poll_cq		= fakehca_poll_cq,
@@ -484,6 +485,7 @@ static int fakehca_register(struct fakehca *hca)
 	ibdev->num_comp_vectors = num_possible_cpus();
 	ibdev->dev.parent = hca->dma.dev;
 	ibdev->iw_driver_flags = IW_F_NO_PORT_MAP;
+	ibdev->use_cq_dim = hca->attr.cq_dim;
 	strscpy(ibdev->iw_ifname, fakehca_netdev->name, sizeof(ibdev->iw_ifname));
 	addrconf_addr_eui48((u8 *)&ibdev->node_guid, fakehca_netdev->dev_addr);
 	ib_set_device_ops(ibdev, &fakehca_ops);

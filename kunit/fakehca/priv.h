@@ -310,6 +310,7 @@ bool fakehca_mr_access(struct fakehca_qp *qp, u32 key, u64 addr, void *buf,
 int fakehca_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		      KOFI_IB_CQ_UDATA *udata);
 int fakehca_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int fakehca_modify_cq(struct ib_cq *ibcq, u16 comps, u16 usec);
 int fakehca_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int fakehca_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 void fakehca_cq_push(struct ib_cq *ibcq, const struct ib_wc *wc);

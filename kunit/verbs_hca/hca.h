@@ -27,6 +27,7 @@ extern struct kunit_suite kofi_hca_fail_suite;
 extern struct kunit_suite kofi_hca_limits_suite;
 extern struct kunit_suite kofi_hca_fatal_suite;
 extern struct kunit_suite kofi_hca_drain_suite;
+extern struct kunit_suite kofi_hca_dim_suite;
 extern struct kunit_suite kofi_hca_ep_drain_suite;
 extern struct kunit_suite kofi_hca_remove_suite;
 extern struct kunit_suite kofi_hca_close_suite;
