@@ -17,6 +17,7 @@
 /**
  * struct sp - A connection, local memory of many pages, and a region
  * @pair: the local memory is for a, the region is b's
+ * @kind: of a's completions; NULL: vt_default_kind
  * @buf: SP_LEN bytes of vmalloc
  * @target: SP_LEN bytes
  * @mr: of @target
@@ -24,6 +25,7 @@
  */
 struct sp {
 	struct vt_pair	pair;
+	const struct vt_kind *kind;
 	u8		*buf;
 	u8		*target;
 	struct fid_mr	*mr;
@@ -43,6 +45,8 @@ static void sp_open(struct kunit *test, struct sp *sp, u32 max_send_sge)
 	};
 
 	hm_serve(test, &attr);
+	if (sp->kind)
+		sp->pair.a.tx = vt_cq(test, sp->kind, 0);
 	ht_join(test, &sp->pair);
 	sp->target = hm_pages(test);
 	KUNIT_ASSERT_EQ(test, hm_reg(test, sp->target, SP_LEN, &sp->mr), 0);
@@ -174,16 +178,42 @@ static void and_so_it_does_if_the_marker_is_refused(struct kunit *test)
 	sp_refuse_in_the_middle(test, 2);
 }
 
+/**
+ * struct sp_op - An operation with a callback
+ * @done: the callback
+ * @calls: how often it was called
+ * @err: the error of the operation
+ */
+struct sp_op {
+	struct fi_done	done;
+	int		calls;
+	int		err;
+};
+
+static void sp_op_done(struct fi_done *done, const struct fi_done_entry *entry)
+{
+	struct sp_op *op = container_of(done, struct sp_op, done);
+
+	op->calls++;
+	op->err = entry->err;
+}
+
+/* The worker that would end the connection finds it closed */
 static void an_endpoint_closes_with_an_operation_stranded(struct kunit *test)
 {
+	static const struct vt_kind kind = { .wait_obj = FI_WAIT_DONE };
 	const struct sp_param *param = test->param_value;
-	struct sp sp = {};
+	struct sp_op *op = ht_buf(test, sizeof(*op));
+	struct sp sp = { .kind = &kind };
 
+	op->done.done = sp_op_done;
 	sp_open(test, &sp, param->max_send_sge);
 	fakehca_hold(ht_of(test)->hca);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 2, -EIO);
-	KUNIT_ASSERT_EQ(test, sp_post(&sp, param->read, 8), 0);
+	KUNIT_ASSERT_EQ(test, sp_post(&sp, param->read, (unsigned long)&op->done), 0);
 	sp_close(test, &sp);
+	KUNIT_EXPECT_EQ(test, op->calls, 1);
+	KUNIT_EXPECT_EQ(test, op->err, EIO);
 	fakehca_release(ht_of(test)->hca);
 }
 
