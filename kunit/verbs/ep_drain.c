@@ -231,8 +231,8 @@ static void every_callback_has_returned(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, atomic_read(&requests[i]->calls), 1);
 }
 
-/* One receive, whose callback will wait until it is told to go on */
-static struct drain_request *drain_open_slow(struct kunit *test, struct vt_pair *pair)
+/* One receive, or send, whose callback will wait until it is told to go on; each has a queue */
+static struct drain_request *drain_open_slow(struct kunit *test, struct vt_pair *pair, bool send)
 {
 	static const struct vt_kind kind = {
 		"worker", FI_WAIT_DONE, FI_COMP_WORKQUEUE,
@@ -240,17 +240,34 @@ static struct drain_request *drain_open_slow(struct kunit *test, struct vt_pair 
 	struct drain_request *request = drain_request(test, true);
 
 	vt_serve(test, AF_INET, NULL);
+	pair->a.rx = vt_cq(test, &kind, 0);
 	vt_join(test, pair, &kind);
-	vt_recv(test, &pair->a, vt_buf(test, 8), 8, &request->done);
+	if (send)
+		vt_send(test, &pair->a, vt_buf(test, 8), 8, &request->done);
+	else
+		vt_recv(test, &pair->a, vt_buf(test, 8), 8, &request->done);
 	return request;
 }
 
+struct drain_side {
+	const char	*name;
+	bool		send;
+};
+
+static const struct drain_side drain_sides[] = {
+	{ "receive", false },
+	{ "send", true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(drain_side, drain_sides, name);
+
 static void patience_ends_and_the_drain_goes_on(struct kunit *test)
 {
+	const struct drain_side *side = test->param_value;
 	struct drain_request *request;
 	struct vt_pair pair = {};
 
-	request = drain_open_slow(test, &pair);
+	request = drain_open_slow(test, &pair, side->send);
 
 	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, 0), -ETIMEDOUT);
 	drain_expect_shut(test, &pair.a);
@@ -309,7 +326,7 @@ static void a_close_waits_for_the_drain(struct kunit *test)
 	struct drain_thread *thread;
 	struct vt_pair pair = {};
 
-	request = drain_open_slow(test, &pair);
+	request = drain_open_slow(test, &pair, false);
 	KUNIT_EXPECT_EQ(test, fi_ep_drain(pair.a.ep, 0), -ETIMEDOUT);
 	drain_join(test, &request->begun);
 	thread = drain_thread(test, NULL, drain_let_go, request);
@@ -340,7 +357,7 @@ static void threads_drain_at_the_same_time(struct kunit *test)
 	struct vt_pair pair = {};
 	int i;
 
-	request = drain_open_slow(test, &pair);
+	request = drain_open_slow(test, &pair, false);
 	for (i = 0; i < VT_THREADS; i++) {
 		threads[i] = drain_thread(test, pair.a.ep, drain_too, request);
 		drain_join(test, &threads[i]->ready);
@@ -502,7 +519,7 @@ static struct kunit_case ep_drain_cases[] = {
 	KUNIT_CASE(a_drain_tells_the_client_nothing_before_a_connection),
 	KUNIT_CASE(a_drain_ends_the_attempt_to_connect),
 	KUNIT_CASE_PARAM(every_callback_has_returned, vt_called_kind_gen_params),
-	KUNIT_CASE(patience_ends_and_the_drain_goes_on),
+	KUNIT_CASE_PARAM(patience_ends_and_the_drain_goes_on, drain_side_gen_params),
 	KUNIT_CASE(a_close_waits_for_the_drain),
 	KUNIT_CASE(threads_drain_at_the_same_time),
 	KUNIT_CASE_PARAM(posters_turn_away_and_nothing_of_theirs_is_lost, vt_drain_kind_gen_params),
