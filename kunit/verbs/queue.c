@@ -142,8 +142,8 @@ static void a_refused_enable_takes_no_room(struct kunit *test)
 	for (i = 0; i < 3; i++) {
 		ep = vt_ep(test, vt_of(test)->info);
 		KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &eq->fid, 0), 0);
-		KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &tx->cq->fid, FI_TRANSMIT), 0);
-		KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &rx->cq->fid, FI_RECV), 0);
+		KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &(i ? tx : rx)->cq->fid, FI_TRANSMIT), 0);
+		KUNIT_ASSERT_EQ(test, fi_ep_bind(ep, &(i ? rx : tx)->cq->fid, FI_RECV), 0);
 		KUNIT_EXPECT_EQ(test, fi_enable(ep), -ENOSPC);
 		vt_close(test, &ep->fid);
 	}
