@@ -93,6 +93,27 @@ static void a_listener_without_a_device_has_requests_of_each(struct kunit *test)
 	vt_ping(test, &client, &server);
 }
 
+/* However much room the address of the listener has had */
+static void a_request_has_addresses_of_the_length_of_their_family(struct kunit *test)
+{
+	struct sockaddr_storage *addr = kzalloc(sizeof(*addr), GFP_KERNEL);
+	struct vt *vt = vt_of(test);
+	struct vt_end client = {};
+	struct fi_info *got;
+
+	KUNIT_ASSERT_NOT_NULL(test, addr);
+	vt_open(test, AF_INET, NULL);
+	memcpy(addr, vt->info->src_addr, vt->info->src_addrlen);
+	vt->info = vt_dup(test, vt->info);
+	kfree(vt->info->src_addr);
+	vt->info->src_addr = addr;
+	vt->info->src_addrlen = sizeof(*addr);
+	vt_listen(test, vt_eq(test, 0));
+	got = vt_dial(test, &client);
+	KUNIT_EXPECT_EQ(test, got->src_addrlen, sizeof(struct sockaddr_in));
+	KUNIT_EXPECT_EQ(test, got->dest_addrlen, sizeof(struct sockaddr_in));
+}
+
 static void data_that_does_not_fit_the_event_is_cut(struct kunit *test)
 {
 	struct vt_end client = {};
@@ -249,6 +270,7 @@ static void an_accept_followed_by_a_close_is_no_refusal(struct kunit *test)
 static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(accepting_end_of_a_link_local_connection_has_its_scope),
 	KUNIT_CASE(a_listener_without_a_device_has_requests_of_each),
+	KUNIT_CASE(a_request_has_addresses_of_the_length_of_their_family),
 	KUNIT_CASE(data_that_does_not_fit_the_event_is_cut),
 	KUNIT_CASE(the_limit_of_data_can_be_asked_for),
 	KUNIT_CASE(two_requests_at_once_are_served_in_any_order),

@@ -54,6 +54,18 @@ static size_t next_event(struct kunit *test, struct fid_eq *eq, u32 want,
 	return ret - sizeof(event->cm);
 }
 
+static void check_opt(struct kunit *test, struct fid *fid, int want_raw, size_t want_size)
+{
+	size_t len = sizeof(int), size = 0;
+	int raw = -1;
+
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_RAW, &raw, &len), 0);
+	KUNIT_EXPECT_EQ(test, raw, want_raw);
+	len = sizeof(size);
+	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &size, &len), 0);
+	KUNIT_EXPECT_EQ(test, size, want_size);
+}
+
 static void all_of_the_field_arrives(struct kunit *test)
 {
 	struct vt_raw_event *event = vt_buf(test, sizeof(*event));
@@ -61,6 +73,7 @@ static void all_of_the_field_arrives(struct kunit *test)
 	struct vt_pair pair = {};
 
 	serve(test, true);
+	check_opt(test, &vt_of(test)->pep->fid, 1, VT_REQ);
 	vt_client(test, &pair.a, &vt_default_kind);
 	set_raw(test, &pair.a.ep->fid);
 	vt_fill(data, VT_REQ, 1);
@@ -143,18 +156,6 @@ static void more_than_the_field_holds_is_refused(struct kunit *test)
 	vt_end_open(test, &pair.b, event->cm.info, &vt_default_kind);
 	KUNIT_EXPECT_EQ(test, fi_accept(pair.b.ep, data, VT_REP + 1), -EINVAL);
 	vt_accept(test, &pair.b, data, VT_REP);
-}
-
-static void check_opt(struct kunit *test, struct fid *fid, int want_raw, size_t want_size)
-{
-	size_t len = sizeof(int), size = 0;
-	int raw = -1;
-
-	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_RAW, &raw, &len), 0);
-	KUNIT_EXPECT_EQ(test, raw, want_raw);
-	len = sizeof(size);
-	KUNIT_EXPECT_EQ(test, fi_getopt(fid, FI_OPT_ENDPOINT, FI_OPT_CM_DATA_SIZE, &size, &len), 0);
-	KUNIT_EXPECT_EQ(test, size, want_size);
 }
 
 static void options_tell_which_it_is(struct kunit *test)
