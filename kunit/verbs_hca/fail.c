@@ -4,6 +4,7 @@
  * error comes out, nothing is left behind, and the next try succeeds.  What belongs to another
  * device is refused.
  */
+#include <linux/err.h>
 #include <linux/inet.h>
 #include <rdma/ib_verbs.h>
 #include "hca.h"
@@ -418,10 +419,9 @@ static void an_address_of_another_device_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_endpoint(vt_of(test)->domain, info, &ep, NULL), -EINVAL);
 }
 
-/* That it registers no memory does not keep rdma_cm from it */
-static void a_listener_on_a_device_that_is_not_found_is_refused(struct kunit *test)
+/* Opens a listener at the address of the fake HCA, on a fabric of another device */
+static int fail_listen(struct kunit *test)
 {
-	static const struct fakehca_attr attr = { .no_reg = true };
 	struct sockaddr_in addr = {
 		.sin_family		= AF_INET,
 		.sin_addr.s_addr	= in_aton(FAKEHCA_ADDR),
@@ -429,13 +429,45 @@ static void a_listener_on_a_device_that_is_not_found_is_refused(struct kunit *te
 	struct vt *vt = vt_of(test);
 	struct fi_info *info;
 	struct fid_pep *pep;
+	int ret;
 
-	ht_device(test, &attr);
 	info = vt_dup(test, fail_other(test));
 	memcpy(info->src_addr, &addr, sizeof(addr));
 	KUNIT_ASSERT_EQ(test, fi_fabric(info->fabric_attr, &vt->fabric, NULL), 0);
-	vt_adopt(test, &vt->fabric->fid);
-	KUNIT_EXPECT_EQ(test, fi_passive_ep(vt->fabric, info, &pep, NULL), -ENODEV);
+	ret = fi_passive_ep(vt->fabric, info, &pep, NULL);
+	if (!ret)
+		KUNIT_EXPECT_EQ(test, fi_close(&pep->fid), 0);
+	KUNIT_EXPECT_EQ(test, fi_close(&vt->fabric->fid), 0);
+	return ret;
+}
+
+/* That it registers no memory does not keep rdma_cm from it */
+static void a_listener_on_a_device_that_is_not_found_is_refused(struct kunit *test)
+{
+	static const struct fakehca_attr attr = { .no_reg = true };
+
+	ht_device(test, &attr);
+	KUNIT_EXPECT_EQ(test, fail_listen(test), -ENODEV);
+}
+
+/* ib_core queries it, too, when the device comes up */
+static void a_device_whose_port_cannot_be_queried_is_not_found(struct kunit *test)
+{
+	struct fakehca_attr attr = { .fail = FAKEHCA_QUERY_PORT, .fail_nth = 1 };
+	struct ht *ht = ht_of(test);
+	int ret, unknown = 0;
+
+	for (; attr.fail_nth < 8; attr.fail_nth++) {
+		ht->hca = fakehca_create(&attr);
+		if (IS_ERR(ht->hca))
+			continue;
+		ret = fail_listen(test);
+		KUNIT_EXPECT_TRUE(test, !ret || ret == -ENODEV);
+		unknown += !!ret;
+		fakehca_destroy(ht->hca);
+	}
+	ht->hca = NULL;
+	KUNIT_EXPECT_EQ(test, unknown, 1);
 }
 
 /* The request waits for an endpoint of its device */
@@ -474,6 +506,7 @@ static struct kunit_case fail_cases[] = {
 	KUNIT_CASE(a_message_too_long_for_the_receive_is_truncated),
 	KUNIT_CASE(an_address_of_another_device_is_refused),
 	KUNIT_CASE(a_listener_on_a_device_that_is_not_found_is_refused),
+	KUNIT_CASE(a_device_whose_port_cannot_be_queried_is_not_found),
 	KUNIT_CASE(a_request_on_another_device_is_refused),
 	{}
 };
