@@ -103,7 +103,8 @@ void ht_fabric(struct kunit *test, const struct fi_info *hints)
 	struct ht *ht = ht_of(test);
 
 	KUNIT_ASSERT_EQ(test, ht_getinfo(test, hints, &ht->vt.info), 0);
-	KUNIT_ASSERT_EQ(test, fi_fabric(ht->vt.info->fabric_attr, &ht->vt.fabric, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_fabric(ht->vt.info->fabric_attr, &ht->vt.fabric, ht), 0);
+	KUNIT_EXPECT_PTR_EQ(test, ht->vt.fabric->fid.context, (void *)ht);
 	vt_adopt(test, &ht->vt.fabric->fid);
 }
 
@@ -113,7 +114,8 @@ void ht_open(struct kunit *test, const struct fakehca_attr *attr)
 
 	ht_device(test, attr);
 	ht_fabric(test, ht_hints(test));
-	KUNIT_ASSERT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &ht->vt.domain, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_domain(ht->vt.fabric, ht->vt.info, &ht->vt.domain, ht), 0);
+	KUNIT_EXPECT_PTR_EQ(test, ht->vt.domain->fid.context, (void *)ht);
 	vt_adopt(test, &ht->vt.domain->fid);
 }
 

@@ -267,6 +267,8 @@ static void every_call_on_the_endpoint_answers(struct kunit *test)
 	value = 1;
 	KUNIT_EXPECT_EQ(test, fi_setopt(&ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RW_OPS, &value,
 					sizeof(value)), -ENODEV);
+	/* What it has done can be asked for as long as it is open */
+	KUNIT_EXPECT_EQ(test, vt_stat(test, &ep->fid, "tx_ops"), 0);
 }
 
 static void every_call_on_the_domain_answers(struct kunit *test)
