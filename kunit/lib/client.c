@@ -67,6 +67,7 @@ EXPORT_SYMBOL_GPL(vt_closed);
 void vt_close(struct kunit *test, struct fid *fid)
 {
 	KUNIT_ASSERT_EQ(test, fi_close(fid), 0);
+	vt_expect_no_frame(test);
 	vt_closed(test, fid);
 }
 EXPORT_SYMBOL_GPL(vt_close);

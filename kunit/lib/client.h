@@ -16,6 +16,7 @@
 
 #include <linux/atomic.h>
 #include <linux/completion.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/socket.h>
 #include <kunit/test.h>
@@ -171,6 +172,12 @@ static inline bool vt_is_rdm(const struct fi_info *info)
 static inline struct fid_ep *vt_rx(const struct vt_end *end)
 {
 	return end->srx ?: end->ep;
+}
+
+/* Calls leave the task of the case as it was, which may allocate as it likes */
+static inline void vt_expect_no_frame(struct kunit *test)
+{
+	KUNIT_EXPECT_FALSE(test, current->flags & (PF_MEMALLOC | PF_MEMALLOC_NOIO));
 }
 
 /* client.c: the case */

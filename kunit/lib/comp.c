@@ -130,6 +130,7 @@ struct vt_comp vt_done(struct kunit *test, struct vt_cq *cq, void *context)
 {
 	struct vt_comp comp;
 
+	vt_expect_no_frame(test);
 	KUNIT_ASSERT_EQ(test, vt_wait(cq, &comp), 1);
 	KUNIT_ASSERT_EQ_MSG(test, comp.err, 0, "operation %lu failed: %s",
 			    (unsigned long)comp.context,

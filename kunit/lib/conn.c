@@ -95,6 +95,7 @@ size_t vt_event(struct kunit *test, struct fid_eq *eq, u32 want,
 	ssize_t ret;
 	u32 got;
 
+	vt_expect_no_frame(test);
 	event = event ?: &unused;
 	ret = vt_eq_sread(eq, &got, event, sizeof(*event), 0);
 	if (ret == -FI_EAVAIL)
