@@ -8,6 +8,7 @@
 #include <linux/jiffies.h>
 #include <linux/tcp.h>
 #include <net/sock.h>
+#include "../../providers/tcp/stream/stream.h"
 #include "../lib/log.h"
 #include "rdm.h"
 
@@ -84,11 +85,17 @@ static void a_connection_that_is_idle_keeps_no_page(struct kunit *test)
 	bool had;
 	int i;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < 3; i++) {
 		KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, 1, NULL, 0, vt_ctx(1)), 0);
 		had = READ_ONCE(sk->sk_frag.page);
 		vt_done(test, end.tx, vt_ctx(1));
 		peer_recv(test, sock, msg, sizeof(msg));
+		if (i == 2) {
+			/* The look for the first of these two comes too early for the second */
+			fsleep(300 * USEC_PER_MSEC);
+			KUNIT_ASSERT_EQ(test, fi_inject(end.ep, out, 1, 0), 0);
+			peer_recv(test, sock, msg, sizeof(msg));
+		}
 		/* A worker sends if it was at work already */
 		KUNIT_EXPECT_TRUE(test, had || READ_ONCE(sk->sk_frag.page));
 		late = jiffies + SLACK_S * HZ;
@@ -97,6 +104,51 @@ static void a_connection_that_is_idle_keeps_no_page(struct kunit *test)
 		KUNIT_EXPECT_NULL(test, READ_ONCE(sk->sk_frag.page));
 	}
 	peer_leave(test, sock);
+}
+
+/* The connection of an endpoint's socket */
+static struct ktcp_conn *conn_of(struct kunit *test, const struct socket *sock)
+{
+	struct ktcp_sock *ksk = peer_other_end(test, sock)->sk_user_data;
+
+	return container_of(ksk, struct ktcp_conn, sk);
+}
+
+/* Nothing is queued for it, once there has been nothing to look at */
+static void a_connection_that_is_idle_is_not_looked_at(struct kunit *test)
+{
+	u8 byte = 0, msg[PEER_BASE + 1];
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	struct ktcp_conn *conn = conn_of(test, sock);
+
+	KUNIT_ASSERT_EQ(test, fi_inject(end.ep, &byte, 1, 0), 0);
+	KUNIT_EXPECT_TRUE(test, vt_until(delayed_work_pending(&conn->alive.look)));
+	peer_recv(test, sock, msg, sizeof(msg));
+	vt_no_event_for(test, end.eq, SLACK_S * MSEC_PER_SEC);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&conn->alive.look));
+}
+
+/* However often the worker runs meanwhile */
+static void a_look_at_the_peer_is_not_put_off(struct kunit *test)
+{
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	struct ktcp_conn *conn = conn_of(test, sock);
+	unsigned long next;
+	u8 msg[PEER_BASE];
+
+	peer_op(msg, 0, 0, 0);
+	peer_send(test, sock, msg, 1);
+	KUNIT_ASSERT_TRUE(test, vt_until(READ_ONCE(conn->alive.looking)));
+	next = READ_ONCE(conn->alive.next);
+	fsleep(100 * USEC_PER_MSEC);
+	peer_send(test, sock, msg + 1, 1);
+	KUNIT_ASSERT_TRUE(test, vt_until(READ_ONCE(conn->rx.have) == 2));
+	/* The worker has the token until it has looked, or has not */
+	KUNIT_EXPECT_TRUE(test, vt_until(!atomic_read(&conn->token.state)));
+	if (time_before(jiffies, next))
+		KUNIT_EXPECT_EQ(test, READ_ONCE(conn->alive.next), next);
 }
 
 /* TCP by itself begins with 32 KiB, for each connection */
@@ -133,17 +185,34 @@ static void an_idle_peer_that_dies_is_noticed(struct kunit *test)
 }
 
 /* The message is in the socket, and that is all the client wanted to know */
-static void a_peer_that_dies_under_a_message_is_noticed(struct kunit *test)
+static void expect_death_noticed(struct kunit *test, struct vt_end *end)
 {
 	u8 *out = vt_buf(test, LEN);
-	struct vt_end end = {};
-	struct socket *sock = peer_join(test, &end);
-	unsigned long since = jiffies;
+	struct socket *sock = peer_join(test, end);
+	unsigned long since;
 
+	/* No look is due any more */
+	vt_no_event_for(test, end->eq, SLACK_S * MSEC_PER_SEC);
 	peer_dies(test, sock);
-	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, 1, NULL, 0, vt_ctx(1)), 0);
-	vt_done(test, end.tx, vt_ctx(1));
-	expect_gone(test, &end, since, PEER_S);
+	since = jiffies;
+	KUNIT_ASSERT_EQ(test, fi_send(end->ep, out, 1, NULL, 0, vt_ctx(1)), 0);
+	vt_done(test, end->tx, vt_ctx(1));
+	expect_gone(test, end, since, PEER_S);
+}
+
+static void a_peer_that_dies_under_a_message_is_noticed(struct kunit *test)
+{
+	struct vt_end end = {};
+
+	expect_death_noticed(test, &end);
+}
+
+/* The call has a worker look */
+static void a_peer_that_dies_under_the_message_of_a_call_is_noticed(struct kunit *test)
+{
+	struct vt_end end = { .may_sleep = 1 };
+
+	expect_death_noticed(test, &end);
 }
 
 static void a_peer_that_dies_before_it_acknowledges_fails_the_operation(struct kunit *test)
@@ -273,6 +342,7 @@ static void a_message_that_does_not_go_on_is_given_up(struct kunit *test)
 	unsigned long since;
 
 	rdm_param(test, "message_timeout", __stringify(PEER_S));
+	rdm_param(test, "message_rate", "0");
 	sock = peer_join(test, &end);
 	vt_recv(test, &end, in, LEN, vt_ctx(1));
 	since = jiffies;
@@ -323,16 +393,19 @@ static void a_receive_does_not_wait_for_what_is_dropped(struct kunit *test)
 	vt_done(test, end.rx, vt_ctx(2));
 }
 
-/* Neither does half a header hold anything for longer */
+/* Neither does half a header hold anything for longer, however long nothing was owed before it */
 static void a_header_that_does_not_go_on_is_given_up(struct kunit *test)
 {
 	struct vt_end end = {};
-	u8 msg[PEER_BASE];
+	u8 msg[PEER_BASE] = {};
 	struct socket *sock;
 	unsigned long since;
 
 	rdm_param(test, "message_timeout", __stringify(PEER_S));
 	sock = peer_join(test, &end);
+	KUNIT_ASSERT_EQ(test, fi_inject(end.ep, msg, 0, 0), 0);
+	peer_recv(test, sock, msg, PEER_BASE);
+	vt_no_event_for(test, end.eq, 2 * PEER_S * MSEC_PER_SEC);
 	since = jiffies;
 	peer_op(msg, 0, 0, 0);
 	peer_send(test, sock, msg, PEER_BASE / 2);
@@ -381,12 +454,14 @@ static void ask(struct kunit *test, struct vt_end *end, u64 write, u8 *buf, size
 		KUNIT_ASSERT_EQ(test, fi_readmsg(end->ep, &msg, FI_COMPLETION), 0);
 }
 
-/* The peer acknowledges each packet, and sends messages, but no answer */
+/*
+ * The peer answers once.  Then it acknowledges each packet, and sends messages, but no answer.
+ */
 static void expect_unanswered(struct kunit *test, u64 write)
 {
 	const int pieces = 2 * (PEER_S + SLACK_S);
 	struct vt_end end = { .rx = vt_cq(test, &vt_default_kind, 1024) };
-	u8 *buf = vt_buf(test, LEN), msg[PEER_BASE + 1] = {};
+	u8 *buf = vt_buf(test, LEN), msg[PEER_BASE + 8] = {}, req[PEER_BASE + PEER_RMA + 8];
 	struct socket *sock;
 	unsigned long since;
 	int i, sent;
@@ -395,10 +470,17 @@ static void expect_unanswered(struct kunit *test, u64 write)
 	sock = peer_join(test, &end);
 	for (i = 0; i < pieces; i++)
 		vt_recv(test, &end, buf + i, 1, vt_ctx(2));
+	ask(test, &end, write, buf + pieces, 8, vt_ctx(3));
+	peer_recv(test, sock, req, PEER_BASE + PEER_RMA + (write ? 8 : 0));
+	if (write)
+		peer_send_ack(test, sock);
+	else
+		peer_send(test, sock, msg, peer_op(msg, 3, 0, 8) + 8);
+	vt_done(test, end.tx, vt_ctx(3));
 	since = jiffies;
 	ask(test, &end, write, buf + pieces, 8, vt_ctx(1));
 	peer_op(msg, 0, 0, 1);
-	sent = send_slowly(test, sock, msg, sizeof(msg), pieces);
+	sent = send_slowly(test, sock, msg, PEER_BASE + 1, pieces);
 	KUNIT_EXPECT_LT(test, sent, pieces);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, end.tx).err, ECANCELED);
 	expect_gone(test, &end, since, PEER_S + SLACK_S);
@@ -415,7 +497,7 @@ static void a_write_without_an_acknowledgment_is_given_up(struct kunit *test)
 	expect_unanswered(test, FI_DELIVERY_COMPLETE);
 }
 
-/* The time is that between two responses, or acknowledgments */
+/* The time is that between two responses, one of which may be a refusal, or acknowledgments */
 static void answers_may_come_slowly(struct kunit *test)
 {
 	const size_t len = 8;
@@ -425,13 +507,18 @@ static void answers_may_come_slowly(struct kunit *test)
 	int i;
 
 	rdm_param(test, "rts_timeout", __stringify(PEER_S));
-	sock = peer_join(test, &end);
+	sock = peer_join_kofi(test, &end, PEER_REFUSES);
 	for (i = 0; i < 3; i++) {
 		ask(test, &end, 0, in, len, vt_ctx(1));
 		peer_recv(test, sock, req, PEER_BASE + PEER_RMA);
 	}
 	for (i = 0; i < 3; i++) {
 		vt_no_event_for(test, end.eq, (PEER_S - 1) * MSEC_PER_SEC);
+		if (i == 1) {
+			peer_send(test, sock, msg, peer_refusal(msg, NULL, 1));
+			vt_failed_with(test, end.tx, vt_ctx(1), EACCES);
+			continue;
+		}
 		peer_send(test, sock, msg, peer_op(msg, 3, 0, len) + len);
 		vt_done(test, end.tx, vt_ctx(1));
 	}
@@ -529,8 +616,11 @@ static struct kunit_case alive_cases[] = {
 	KUNIT_CASE(a_parameter_out_of_range_is_refused),
 	KUNIT_CASE(a_connection_begins_with_one_page),
 	KUNIT_CASE(a_connection_that_is_idle_keeps_no_page),
+	KUNIT_CASE(a_connection_that_is_idle_is_not_looked_at),
+	KUNIT_CASE(a_look_at_the_peer_is_not_put_off),
 	KUNIT_CASE_SLOW(an_idle_peer_that_dies_is_noticed),
 	KUNIT_CASE_SLOW(a_peer_that_dies_under_a_message_is_noticed),
+	KUNIT_CASE_SLOW(a_peer_that_dies_under_the_message_of_a_call_is_noticed),
 	KUNIT_CASE_SLOW(a_peer_that_dies_before_it_acknowledges_fails_the_operation),
 	KUNIT_CASE_SLOW(a_peer_that_freezes_in_mid_conversation_is_noticed),
 	KUNIT_CASE_SLOW(a_peer_that_has_accepted_and_freezes_is_noticed),
