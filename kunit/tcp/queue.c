@@ -11,6 +11,7 @@
 #define LEN	64
 #define EACH	32		/* of each kind under way */
 #define BATCHES	16
+#define IDLE_S	3		/* in which a connection has become idle */
 
 static const struct vt_kind kinds[] = {
 	{ "softirq", FI_WAIT_DONE, FI_COMP_SOFTIRQ },
@@ -264,11 +265,30 @@ static void a_callback_that_sleeps_holds_up_nothing_that_it_posts(struct kunit *
 	complete(&poster->sleeper.wake);
 }
 
+/* The worker of the queue finds what is wrong, and that of the connection ends it */
+static void a_violation_that_the_queue_sees_ends_the_connection(struct kunit *test)
+{
+	struct vt_end end = { .may_sleep = 1 };
+	u8 msg[PEER_BASE];
+	struct socket *sock;
+
+	end.tx = queue_new(test, &kinds[1]);
+	sock = peer_join(test, &end);
+	violations_begin(test);
+	/* The worker of the connection looks at the peer no more */
+	vt_no_event_for(test, end.eq, IDLE_S * MSEC_PER_SEC);
+	peer_send(test, sock, msg, peer_op(msg, 77, 0, 0));
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
+	peer_hung_up(test, sock);
+	KUNIT_EXPECT_EQ(test, violations(), 1);
+}
+
 static struct kunit_case queue_cases[] = {
 	KUNIT_CASE(operations_of_a_kind_complete_in_order),
 	KUNIT_CASE(a_callback_that_sleeps_holds_up_no_message_of_another_endpoint),
 	KUNIT_CASE(a_callback_that_sleeps_holds_up_no_message_of_its_endpoint),
 	KUNIT_CASE(a_callback_that_sleeps_holds_up_nothing_that_it_posts),
+	KUNIT_CASE(a_violation_that_the_queue_sees_ends_the_connection),
 	{}
 };
 
