@@ -5,6 +5,9 @@
 #include <linux/bvec.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <net/net_namespace.h>
 #include <rdma/fi_rma.h>
 #include "tcp.h"
 
@@ -164,6 +167,42 @@ static void a_response_comes_however_it_is_split(struct kunit *test)
 		vt_done(test, end.tx, vt_ctx(1));
 		vt_done(test, end.tx, vt_ctx(2));
 		KUNIT_ASSERT_TRUE(test, vt_filled(in, LEN, 3));
+	}
+}
+
+static void set_gather(bool on)
+{
+	struct net_device *dev = init_net.loopback_dev;
+
+	rtnl_lock();
+	if (on)
+		dev->features |= NETIF_F_SG;
+	else
+		dev->features &= ~NETIF_F_SG;
+	rtnl_unlock();
+}
+
+static void gather_again(void *unused)
+{
+	set_gather(true);
+}
+
+/* A device that cannot gather gets the bytes of a packet in one piece, with its headers */
+static void a_message_comes_in_a_packet_of_one_piece(struct kunit *test)
+{
+	u8 *in = vt_buf(test, 2 * LEN);
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+	int i;
+
+	vt_recv(test, &end, in, LEN, vt_ctx(1));
+	vt_recv(test, &end, in + LEN, LEN, vt_ctx(2));
+	set_gather(false);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, gather_again, NULL), 0);
+	for (i = 1; i <= 2; i++) {
+		peer_send_msg(test, sock, LEN, i);
+		vt_done(test, end.rx, vt_ctx(i));
+		KUNIT_EXPECT_TRUE(test, vt_filled(in + (i - 1) * LEN, LEN, i));
 	}
 }
 
@@ -388,6 +427,7 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(a_write_comes_however_it_is_split),
 	KUNIT_CASE(a_read_is_answered_however_it_is_split),
 	KUNIT_CASE(a_response_comes_however_it_is_split),
+	KUNIT_CASE(a_message_comes_in_a_packet_of_one_piece),
 	KUNIT_CASE(a_message_waits_for_its_receive),
 	KUNIT_CASE(a_message_that_is_too_long_is_cut),
 	KUNIT_CASE(a_message_may_be_of_any_length),
