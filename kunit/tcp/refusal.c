@@ -242,6 +242,25 @@ static void a_read_whose_target_ends_before_its_response_is_refused(struct kunit
 	goes_on(test, sock, &end);
 }
 
+/* That of a write is behind responses which fill the socket */
+static void a_refusal_that_has_not_been_sent_ends_with_its_connection(struct kunit *test)
+{
+	struct vt_end end = {};
+	struct socket *sock;
+	int i;
+
+	peer_region(test, vt_buf(test, BIG), BIG, FI_REMOTE_READ, BIG_KEY);
+	sock = peer_join_kofi(test, &end, PEER_REFUSES);
+	for (i = 0; i < BIGS; i++)
+		access(test, sock, 2, 0, BIG_KEY, BIG);
+	msleep(100);
+	access(test, sock, 4, 4, KEY, 8);
+	msleep(100);
+	peer_close(test, sock);
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
+	vt_end_close(test, &end);
+}
+
 /* As long as the peer takes none, the endpoint has no more of them than responses */
 static void refusals_have_the_places_of_responses(struct kunit *test)
 {
@@ -380,6 +399,7 @@ static struct kunit_case refusal_cases[] = {
 	KUNIT_CASE(a_peer_that_leaves_in_a_refused_write_hears_nothing),
 	KUNIT_CASE(a_write_whose_target_ends_is_refused),
 	KUNIT_CASE(a_read_whose_target_ends_before_its_response_is_refused),
+	KUNIT_CASE(a_refusal_that_has_not_been_sent_ends_with_its_connection),
 	KUNIT_CASE(refusals_have_the_places_of_responses),
 	KUNIT_CASE(a_refusal_is_an_error_of_its_operation),
 	KUNIT_CASE_PARAM(a_foul_refusal_ends_its_connection, foul_gen_params),

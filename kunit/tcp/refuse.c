@@ -295,6 +295,24 @@ static void a_peer_that_leaves_in_a_message_cancels_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, violations(), 0);
 }
 
+/* Its completion was taken before its first byte, and is free again */
+static void a_peer_that_leaves_in_a_write_with_data_completes_nothing(struct kunit *test)
+{
+	u8 msg[PEER_BASE + 8 + PEER_RMA + LEN] = {};
+	const struct fi_rma_iov rma = { .len = LEN, .key = KEY };
+	struct vt_end end = {};
+	struct socket *sock;
+
+	region(test);
+	sock = peer_join(test, &end);
+	peer_hdr(msg, 4, 1, &(u64){ 7 }, &rma, 1, LEN);
+	peer_send(test, sock, msg, sizeof(msg) - LEN / 2);
+	peer_close(test, sock);
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
+	vt_none(test, end.rx);
+	vt_end_close(test, &end);
+}
+
 /* A read for which the peer has no place, and a message behind a fence */
 static void what_has_not_begun_ends_with_its_connection(struct kunit *test)
 {
@@ -381,6 +399,7 @@ static struct kunit_case refuse_cases[] = {
 	KUNIT_CASE_SLOW(no_end_waits_for_bad_connections),
 	KUNIT_CASE(a_response_of_another_length_ends_the_connection),
 	KUNIT_CASE(a_peer_that_leaves_in_a_message_cancels_it),
+	KUNIT_CASE(a_peer_that_leaves_in_a_write_with_data_completes_nothing),
 	KUNIT_CASE(what_has_not_begun_ends_with_its_connection),
 	KUNIT_CASE(a_peer_that_leaves_is_noticed_behind_a_message),
 	{}
