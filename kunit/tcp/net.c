@@ -8,7 +8,8 @@
 #include "../lib/netns.h"
 #include "tcp.h"
 
-#define CONNS	8
+#define CONNS		8
+#define GREETING_S	10	/* that a connection may be without a request */
 
 static struct fi_info *info_of(struct kunit *test, struct net *net)
 {
@@ -40,6 +41,35 @@ static void a_namespace_goes_under_load(struct kunit *test)
 	kunit_info(test, "%d connections: %lu operations, %lu failed; %lu connects\n", CONNS,
 		   count.posted, count.failed, count.joins);
 	busy_stop(busy);
+}
+
+static void own_net(void *unused)
+{
+	peer_net = &init_net;
+}
+
+/* What was to happen to a connection without a request does not happen any more */
+static void a_listener_may_outlive_its_namespace(struct kunit *test)
+{
+	struct vt_netns *netns = vt_netns_new(test);
+	struct socket *sock;
+	int ret;
+
+	rtnl_lock();
+	ret = dev_open(netns->net->loopback_dev, NULL);
+	rtnl_unlock();
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, own_net, NULL), 0);
+	peer_net = netns->net;
+	vt_open_info(test, info_of(test, netns->net));
+	vt_listen(test, vt_eq(test, 0));
+	sock = peer_connect(test);
+	/* The listener has seen it */
+	schedule_timeout_uninterruptible(HZ / 10);
+	peer_close(test, sock);
+	vt_netns_let_go(netns);
+	KUNIT_EXPECT_TRUE(test, vt_netns_is_gone(netns));
+	schedule_timeout_uninterruptible((GREETING_S + 1) * HZ);
 }
 
 /* A namespace without any address still has those of its loopback interface */
@@ -165,6 +195,7 @@ static struct kunit_case net_cases[] = {
 	KUNIT_CASE(a_link_local_address_is_that_of_its_interface),
 	KUNIT_CASE(a_namespace_goes_under_load),
 	KUNIT_CASE(a_request_is_of_its_namespace),
+	KUNIT_CASE_SLOW(a_listener_may_outlive_its_namespace),
 	{}
 };
 

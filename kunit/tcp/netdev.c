@@ -5,7 +5,7 @@
 #include <linux/in.h>
 #include <net/sock.h>
 #include "load.h"
-#include "tcp.h"
+#include "rdm.h"
 
 #define ADDR	"10.99.0.1"
 
@@ -159,6 +159,58 @@ static struct kunit_suite netdev_suite = {
 	.test_cases	= netdev_cases,
 };
 
+static int netdev_rdm_init(struct kunit *test)
+{
+	int ret = kunit_add_action_or_reset(test, cleanup, NULL);
+
+	if (ret)
+		return ret;
+	if (vt_shell(NEW("kofi0")))
+		return -ENODEV;
+	return bed_init_rdm_at(test, ADDR);
+}
+
+static void an_endpoint_without_connections_goes_with_its_address(struct kunit *test)
+{
+	u8 *in = vt_buf(test, 1);
+	struct vt_end end = {};
+
+	rdm_open(test, &end);
+	vt_recv(test, &end, in, 1, vt_ctx(1));
+	drop(test);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, end.rx).err, ECANCELED);
+	KUNIT_EXPECT_EQ(test, fi_recv(end.ep, in, 1, NULL, 0, NULL), -ENODEV);
+}
+
+static void an_endpoint_without_connections_stays_where_its_address_is(struct kunit *test)
+{
+	u8 *in = vt_buf(test, 1);
+	struct vt_end end = {};
+
+	rdm_open(test, &end);
+	KUNIT_ASSERT_EQ(test, vt_shell(NEW("kofi1")), 0);
+	drop(test);
+	schedule_timeout_uninterruptible(HZ / 2);
+	vt_recv(test, &end, in, 1, vt_ctx(1));
+	vt_none(test, end.rx);
+	/* And goes with that interface */
+	KUNIT_ASSERT_EQ(test, vt_shell("ip link del kofi1"), 0);
+	KUNIT_EXPECT_EQ(test, vt_failed(test, end.rx).err, ECANCELED);
+}
+
+static struct kunit_case netdev_rdm_cases[] = {
+	KUNIT_CASE(an_endpoint_without_connections_goes_with_its_address),
+	KUNIT_CASE(an_endpoint_without_connections_stays_where_its_address_is),
+	{}
+};
+
+static struct kunit_suite netdev_rdm_suite = {
+	.name		= "kofi_tcp_netdev_rdm",
+	.init		= netdev_rdm_init,
+	.exit		= vt_exit,
+	.test_cases	= netdev_rdm_cases,
+};
+
 #define ADDR6	"fd88::7"
 #define KEEP	"/proc/sys/net/ipv6/conf/kofi6/keep_addr_on_down"
 
@@ -227,4 +279,4 @@ static struct kunit_suite netdev6_suite = {
 	.test_cases	= netdev6_cases,
 };
 
-kunit_test_suites(&netdev_suite, &netdev6_suite);
+kunit_test_suites(&netdev_suite, &netdev_rdm_suite, &netdev6_suite);
