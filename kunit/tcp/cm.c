@@ -63,7 +63,7 @@ static void a_rejection_has_its_data(struct kunit *test)
 	peer_cm(want, 6, "no", 2);
 	peer_recv(test, sock, buf, sizeof(want));
 	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
-	peer_hung_up(test, sock);
+	peer_ended(test, sock);
 }
 
 static const struct garbage_case {
@@ -146,6 +146,17 @@ static void the_end_of_a_listener_refuses_its_requests(struct kunit *test)
 	vt_close(test, &vt_of(test)->pep->fid);
 	peer_rejected(test, pending);
 	peer_hung_up(test, silent);
+}
+
+/* The peer's end of its stream is answered by that of the endpoint's */
+static void a_peer_that_ends_its_stream_sees_an_end(struct kunit *test)
+{
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+
+	KUNIT_ASSERT_EQ(test, kernel_sock_shutdown(sock, SHUT_WR), 0);
+	vt_event(test, end.eq, FI_SHUTDOWN, NULL);
+	peer_ended(test, sock);
 }
 
 /* An endpoint that asks; returns the peer's end of the connection */
@@ -306,6 +317,7 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(a_peer_that_hangs_up_is_not_accepted),
 	KUNIT_CASE(a_peer_that_has_gone_is_not_rejected),
 	KUNIT_CASE(the_end_of_a_listener_refuses_its_requests),
+	KUNIT_CASE(a_peer_that_ends_its_stream_sees_an_end),
 	KUNIT_CASE(a_request_is_sent_as_libfabric_sends_it),
 	KUNIT_CASE(a_response_tells_the_byte_order),
 	KUNIT_CASE(a_refusal_is_an_error_with_data),

@@ -298,7 +298,7 @@ void peer_rejected(struct kunit *test, struct socket *sock)
 	peer_cm(want, 6, NULL, 0);
 	peer_recv(test, sock, got, PEER_CM);
 	KUNIT_EXPECT_MEMEQ(test, got, want, PEER_CM);
-	peer_hung_up(test, sock);
+	peer_ended(test, sock);
 }
 
 size_t peer_drain(struct kunit *test, struct socket *sock, u8 byte)
@@ -324,17 +324,28 @@ void wait_byte(struct kunit *test, const u8 *byte, u8 want)
 	KUNIT_ASSERT_TRUE(test, vt_until(READ_ONCE(*byte) == want));
 }
 
-void peer_hung_up(struct kunit *test, struct socket *sock)
+/* What the peer finds behind all that it has been sent */
+static int next_byte(struct socket *sock)
 {
 	struct msghdr msg = {};
 	struct kvec kvec;
 	u8 byte;
-	int ret;
 
 	kvec = (struct kvec) { &byte, 1 };
-	ret = kernel_recvmsg(sock, &msg, &kvec, 1, 1, 0);
+	return kernel_recvmsg(sock, &msg, &kvec, 1, 1, 0);
+}
+
+void peer_hung_up(struct kunit *test, struct socket *sock)
+{
+	int ret = next_byte(sock);
+
 	KUNIT_EXPECT_TRUE_MSG(test, !ret || ret == -ECONNRESET,
 			      "recvmsg() returns %d", ret);
+}
+
+void peer_ended(struct kunit *test, struct socket *sock)
+{
+	KUNIT_EXPECT_EQ(test, next_byte(sock), 0);
 }
 
 void peer_leave(struct kunit *test, struct socket *sock)
