@@ -3,6 +3,7 @@
  * Connections with a peer that writes the wire by hand, in both roles.
  */
 #include <linux/in.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <net/sock.h>
 #include "../../providers/tcp/trace.h"
@@ -98,6 +99,7 @@ static void what_is_no_request_is_hung_up_on(struct kunit *test)
 	vt_no_event(test, vt_of(test)->eq);
 	peer_join(test, &end);
 	expect_violations(test, 1, KTCP_BAD_REQUEST);
+	KUNIT_EXPECT_PTR_EQ(test, violation_fid(), &vt_of(test)->pep->fid);
 }
 
 static void a_peer_that_says_nothing_is_hung_up_on(struct kunit *test)
@@ -138,6 +140,22 @@ static void a_peer_that_has_gone_is_not_rejected(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, NULL, 0), -EINVAL);
 }
 
+/* Its reset is there before the listener has seen the connection */
+static void a_peer_that_has_gone_already_makes_no_request(struct kunit *test)
+{
+	struct vt_end end = {};
+	struct socket *sock;
+
+	sched_set_fifo(current);
+	sock = peer_ask(test);
+	sock_no_linger(sock->sk);
+	peer_close(test, sock);
+	sched_set_normal(current, 0);
+	/* The first request is that of the next peer */
+	peer_join(test, &end);
+	vt_no_event(test, vt_of(test)->eq);
+}
+
 static void the_end_of_a_listener_refuses_its_requests(struct kunit *test)
 {
 	struct socket *pending = peer_ask(test), *silent = peer_connect(test);
@@ -146,6 +164,23 @@ static void the_end_of_a_listener_refuses_its_requests(struct kunit *test)
 	vt_close(test, &vt_of(test)->pep->fid);
 	peer_rejected(test, pending);
 	peer_hung_up(test, silent);
+}
+
+/* Events of their sockets concern the listener no more */
+static void the_end_of_a_listener_leaves_the_requests_that_endpoints_have(struct kunit *test)
+{
+	struct socket *sock = peer_ask(test);
+	u8 *in = vt_buf(test, DATA), buf[PEER_CM];
+	struct vt_end end = {};
+
+	vt_end_open(test, &end, vt_connreq(test, NULL), &vt_default_kind);
+	vt_close(test, &vt_of(test)->pep->fid);
+	peer_send_msg(test, sock, DATA, 3);
+	vt_accept(test, &end, NULL, 0);
+	peer_recv(test, sock, buf, PEER_CM);
+	vt_recv(test, &end, in, DATA, vt_ctx(1));
+	vt_done(test, end.rx, vt_ctx(1));
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, DATA, 3));
 }
 
 /* The peer's end of its stream is answered by that of the endpoint's */
@@ -316,7 +351,9 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(a_peer_that_says_nothing_is_hung_up_on),
 	KUNIT_CASE(a_peer_that_hangs_up_is_not_accepted),
 	KUNIT_CASE(a_peer_that_has_gone_is_not_rejected),
+	KUNIT_CASE(a_peer_that_has_gone_already_makes_no_request),
 	KUNIT_CASE(the_end_of_a_listener_refuses_its_requests),
+	KUNIT_CASE(the_end_of_a_listener_leaves_the_requests_that_endpoints_have),
 	KUNIT_CASE(a_peer_that_ends_its_stream_sees_an_end),
 	KUNIT_CASE(a_request_is_sent_as_libfabric_sends_it),
 	KUNIT_CASE(a_response_tells_the_byte_order),

@@ -28,6 +28,8 @@ void violations_begin(struct kunit *test);
 int violations(void);
 int violation_reason(void);
 void expect_violations(struct kunit *test, int count, int reason);
+/* Whose peer has broken a rule last */
+const struct fid *violation_fid(void);
 
 /* Each suite is registered in its own file */
 int bed_init(struct kunit *test);

@@ -8,12 +8,14 @@
 
 static atomic_t events;
 static int last_reason;
+static const struct fid *last_fid;
 
 static void count_violation(void *unused, const struct fid *fid,
 			    const struct sockaddr_storage *peer, enum ktcp_violation reason)
 {
 	WRITE_ONCE(last_reason, reason);
-	/* Pairs with violation_reason() */
+	WRITE_ONCE(last_fid, fid);
+	/* Pairs with violation_reason() and violation_fid() */
 	smp_mb__before_atomic();
 	atomic_inc(&events);
 }
@@ -47,4 +49,11 @@ void expect_violations(struct kunit *test, int count, int reason)
 {
 	KUNIT_EXPECT_EQ(test, violations(), count);
 	KUNIT_EXPECT_EQ(test, violation_reason(), reason);
+}
+
+const struct fid *violation_fid(void)
+{
+	/* Pairs with count_violation() */
+	smp_rmb();
+	return READ_ONCE(last_fid);
 }
