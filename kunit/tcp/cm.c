@@ -6,6 +6,8 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <net/sock.h>
+#include <net/tcp.h>
+#include <kofi/tclass.h>
 #include "../../providers/tcp/trace.h"
 #include "tcp.h"
 
@@ -194,6 +196,34 @@ static void a_peer_that_ends_its_stream_sees_an_end(struct kunit *test)
 	peer_ended(test, sock);
 }
 
+/* @tos: of the traffic class */
+static void expect_options(struct kunit *test, const struct socket *sock, u8 tos, bool nodelay)
+{
+	const struct sock *sk = peer_other_end(test, sock);
+
+	KUNIT_EXPECT_EQ(test, sk->sk_allocation, GFP_ATOMIC);
+	KUNIT_EXPECT_EQ(test, inet_sk(sk)->tos, tos);
+	KUNIT_EXPECT_EQ(test, !!(tcp_sk(sk)->nonagle & TCP_NAGLE_OFF), nodelay);
+	KUNIT_EXPECT_TRUE(test, sock_flag(sk, SOCK_KEEPOPEN));
+	KUNIT_EXPECT_TRUE(test, sock_flag(sk, SOCK_LINGER));
+	KUNIT_EXPECT_EQ(test, sk->sk_lingertime, 0);
+	KUNIT_EXPECT_TRUE(test, sk->sk_reuse);
+	/* TCP lets its receive buffer grow */
+	KUNIT_EXPECT_FALSE(test, sk->sk_userlocks & SOCK_RCVBUF_LOCK);
+}
+
+static void both_ends_have_the_options_that_they_need(struct kunit *test)
+{
+	struct fi_info *info = vt_of(test)->info;
+	struct vt_end accepted = {}, asking = {}, other = {};
+
+	expect_options(test, peer_join(test, &accepted), 0, true);
+	info->tx_attr->tclass = FI_TC_BULK_DATA;
+	expect_options(test, peer_respond(test, &asking), kofi_tclass_tos(FI_TC_BULK_DATA), false);
+	vt_listen(test, vt_eq(test, 0));
+	expect_options(test, peer_join(test, &other), kofi_tclass_tos(FI_TC_BULK_DATA), false);
+}
+
 /* An endpoint that asks; returns the peer's end of the connection */
 static struct socket *asked(struct kunit *test, struct vt_end *end, const void *data, size_t len)
 {
@@ -355,6 +385,7 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(the_end_of_a_listener_refuses_its_requests),
 	KUNIT_CASE(the_end_of_a_listener_leaves_the_requests_that_endpoints_have),
 	KUNIT_CASE(a_peer_that_ends_its_stream_sees_an_end),
+	KUNIT_CASE(both_ends_have_the_options_that_they_need),
 	KUNIT_CASE(a_request_is_sent_as_libfabric_sends_it),
 	KUNIT_CASE(a_response_tells_the_byte_order),
 	KUNIT_CASE(a_refusal_is_an_error_with_data),
