@@ -133,6 +133,28 @@ static void a_long_message_completes_when_the_peer_has_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, acknowledged(), before);
 }
 
+/* It holds up neither a fence nor the end, which delivers what has been sent since */
+static void a_long_message_is_forgotten_when_the_peer_has_it(struct kunit *test)
+{
+	u8 *out = vt_alloc_vmalloc(test);
+	const struct kvec kvec = { out, SHORT };
+	const struct fi_msg msg = { .msg_iov = &kvec, .iov_count = 1, .context = vt_ctx(2) };
+	struct vt_end end = {};
+	struct socket *sock = peer_join(test, &end);
+
+	vt_fill(out, LEN, 3);
+	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, LEN, NULL, 0, vt_ctx(1)), 0);
+	peer_takes(test, sock, 0, LEN, 3);
+	vt_done(test, end.tx, vt_ctx(1));
+	peer_dies(test, sock);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(end.ep, &msg, FI_COMPLETION | FI_FENCE), 0);
+	vt_done(test, end.tx, vt_ctx(2));
+	vt_end_close(test, &end);
+	peer_revives(test, sock);
+	peer_takes(test, sock, 0, SHORT, 3);
+	peer_ended(test, sock);
+}
+
 /*
  * The socket takes each message at once, so TCP need not tell of room in it, and no timer of
  * kofi_tcp looks often enough.
@@ -495,6 +517,7 @@ KUNIT_ARRAY_PARAM_DESC(memory, vt_memories, name);
 
 static struct kunit_case far_cases[] = {
 	KUNIT_CASE(a_long_message_completes_when_the_peer_has_it),
+	KUNIT_CASE(a_long_message_is_forgotten_when_the_peer_has_it),
 	KUNIT_CASE(an_acknowledgment_is_noticed_at_once),
 	KUNIT_CASE(a_short_message_is_copied),
 	KUNIT_CASE(a_long_message_waits_for_its_acknowledgment_too),
