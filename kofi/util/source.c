@@ -114,8 +114,12 @@ void kofi_source_put(struct kofi_sources *sources, struct kofi_source *source)
 	if (last)
 		hlist_del(&source->node);
 	spin_unlock_irqrestore(&sources->lock, flags);
-	if (last)
-		kfree(source);
+	if (!last)
+		return;
+	/* Its connections and messages have given back what they counted */
+	WARN_ON_ONCE(source->accepted || source->waiting || source->kept.used.msgs ||
+		     source->rts.used.msgs);
+	kfree(source);
 }
 EXPORT_SYMBOL_GPL(kofi_source_put);
 
