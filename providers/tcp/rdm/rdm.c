@@ -427,6 +427,10 @@ void ktcp_rdm_event_room(struct kofi_soft_ep *soft)
 
 static void ktcp_rdm_destroy(struct ktcp_rdm *rdm)
 {
+	/* Each connection, operation and message has given back what it counted */
+	WARN_ON_ONCE(rdm->accepted || rdm->dialling || rdm->unrouted || rdm->waiting ||
+		     rdm->unexp_waiting || rdm->room.used.msgs || rdm->room.used.bytes ||
+		     rdm->rts_room.used.msgs);
 	ktcp_listener_fini(&rdm->listener);
 	cancel_delayed_work_sync(&rdm->tick);
 	ktcp_peers_destroy(rdm);
