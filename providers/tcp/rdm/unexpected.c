@@ -343,7 +343,10 @@ static void ktcp_unexp_repark(struct ktcp_link *link, struct ktcp_unexp *unexp)
 	spin_unlock_irq(&link->rdm->soft.lock);
 }
 
-/* Takes what is needed besides room: a place for the payload, and a new ktcp_link.head */
+/*
+ * Takes what is needed besides room for the message in ktcp_link.head: a place for the payload, and
+ * a new head
+ */
 static bool ktcp_unexp_furnish(struct ktcp_unexp *unexp, size_t len)
 {
 	struct ktcp_link *link = unexp->link;
@@ -354,8 +357,6 @@ static bool ktcp_unexp_furnish(struct ktcp_unexp *unexp, size_t len)
 		if (!unexp->data)
 			return false;
 	}
-	if (unexp != link->head)
-		return true;
 	head = kzalloc(sizeof(*head), KTCP_UNEXP_GFP);
 	if (!head)
 		return false;
