@@ -40,8 +40,8 @@ struct rdm_bed {
 
 /* Sets a parameter of the module, until the end of the case */
 void rdm_param(struct kunit *test, const char *name, const char *value);
-/* The next @times allocations from kmalloc-8k that do not wait fail; -1: all */
-void rdm_fail_8k(struct kunit *test, int times);
+/* The next @times allocations from a cache fail, -1: all; @waits: also those that may wait */
+void rdm_fail(struct kunit *test, const char *cache, int times, bool waits);
 void rdm_fail_nothing(void);
 /* Opens the endpoint of the case, with completions that have tags */
 void rdm_open(struct kunit *test, struct vt_end *end);
@@ -70,6 +70,8 @@ struct socket *rdm_accept(struct kunit *test, const struct rdm_peer *peer, u8 ve
 
 /* Sends RDM_LEN bytes, which vt_fill() makes of the number */
 void rdm_post(struct kunit *test, struct vt_end *end, fi_addr_t to, unsigned long nr);
+/* As rdm_post(), behind what has been begun */
+void rdm_post_fenced(struct kunit *test, struct vt_end *end, fi_addr_t to, unsigned long nr);
 /* They come, and have completed */
 void rdm_expect_sent(struct kunit *test, struct vt_end *end, struct socket *sock, unsigned long nr);
 /* Reads RDM_LEN bytes of the peer, which has the request and does not answer */

@@ -19,6 +19,8 @@
 #define ALL_KEPT	512	/* of all */
 #define BIG		SZ_64K	/* the longest message that is kept */
 #define BIG_KEPT	16	/* of a connection */
+#define PEER_RTS	255	/* RTS messages of a connection */
+#define HOST_RTS	2048	/* of one address, if there is no other one */
 #define HOST_BYTES	SZ_8M	/* that are kept of one address, if there is no other one */
 #define AT_ONCE		(HZ / 4)	/* no timer of kofi_tcp looks as often */
 #define CONNECTIONS	4
@@ -110,6 +112,30 @@ static void payloads_that_never_come_do_not_keep_receives(struct kunit *test)
 	peer_hung_up(test, sock);
 }
 
+/* What has come by the connection since then makes no difference */
+static void a_payload_that_has_come_is_not_awaited(struct kunit *test)
+{
+	u8 msg[PEER_BASE + HOLD] = {};
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct socket *sock;
+	int i;
+
+	sock = rts_for_all(test, &end, &peer);
+	for (i = 0; i < RECEIVES; i++) {
+		peer_hdr(msg, 7, 0, NULL, NULL, 0, HOLD);
+		msg[4] = i + 1;
+		peer_send(test, sock, msg, sizeof(msg));
+		vt_done(test, end.rx, vt_ctx(1));
+	}
+	for (i = 0; i < 3; i++) {
+		msleep(SHORT_S * MSEC_PER_SEC / 2);
+		post_recv(test, &end, 1, 1);
+		peer_send_tagged(test, sock, 0, 1, 0, 0);
+		vt_done(test, end.rx, vt_ctx(1));
+	}
+}
+
 /* Nobody wants the message, and it is too long to be kept: what is behind it is not read */
 static void a_message_that_waits_does_not_keep_receives_for_good(struct kunit *test)
 {
@@ -149,6 +175,56 @@ static void wait_filled(void)
 	msleep(200);
 }
 
+/* Sends RTS messages with a tag, and numbers from @first on, all at once */
+static void send_rts(struct kunit *test, struct socket *sock, int first, int count, u64 tag)
+{
+	u8 *buf = vt_buf(test, PEER_RTS * (PEER_BASE + 16));
+	size_t len = 0;
+
+	for (; count; count--)
+		len += peer_rts(buf + len, 0, NULL, tag, HOLD, first++);
+	peer_send(test, sock, buf, len);
+}
+
+/*
+ * Of an address that has its part of them.  One receive makes room, and another one takes the first
+ * that waits outside, so the second has the room
+ */
+static void an_rts_that_waits_outside_finds_room(struct kunit *test)
+{
+	const int full = HOST_RTS / PEER_RTS;
+	struct rdm_peer *peers = vt_buf(test, (full + 2) * sizeof(*peers));
+	struct vt_end end = {};
+	struct vt_comp comp;
+	struct socket *sock;
+	unsigned long begin;
+	int i;
+
+	rdm_open(test, &end);
+	for (i = 0; i < full + 2; i++) {
+		rdm_peer_new(test, &end, &peers[i], RDM_LOW);
+		sock = rdm_dial(test, &end, &peers[i], 1, RDM_PID);
+		send_rts(test, sock, 1, i < full ? PEER_RTS : i == full ? HOST_RTS % PEER_RTS : 0,
+			 1);
+		if (i < full)
+			continue;
+		wait_filled();
+		send_rts(test, sock, PEER_RTS, 1, i);
+		post_recv(test, &end, 1000 + i, 1000 + i);
+		peer_send_tagged(test, sock, 0, 1000 + i, 0, 0);
+		wait_filled();
+	}
+	vt_none(test, end.rx);
+	begin = jiffies;
+	post_recv(test, &end, 1, 1);
+	post_recv(test, &end, full, full);
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, vt_wait(end.rx, &comp), 1);
+		KUNIT_EXPECT_EQ(test, comp.err, 0);
+	}
+	KUNIT_EXPECT_LT(test, jiffies - begin, AT_ONCE);
+}
+
 /* As many as the endpoint has places, and the host is gone then */
 static void a_host_does_not_fill_an_endpoint_for_good(struct kunit *test)
 {
@@ -182,6 +258,17 @@ static void hosts_that_have_gone_make_room(struct kunit *test)
 		count = DIV_ROUND_UP(left, 2);
 		fill_from(test, &end, HOST + i, count, at);
 		at += DIV_ROUND_UP(count, PEER_KEPT);
+		wait_filled();
+		if (i)
+			continue;
+		/* One is received from its socket, and another one is kept behind it */
+		peer_send_tagged(test, socks[0], 0, 2, 0, 0);
+		wait_filled();
+		post_recv(test, &end, 2, 2);
+		vt_done(test, end.rx, vt_ctx(2));
+		post_recv(test, &end, 1, 1);
+		vt_done(test, end.rx, vt_ctx(1));
+		peer_send_tagged(test, socks[0], 0, 1, 0, 0);
 		wait_filled();
 	}
 	KUNIT_ASSERT_EQ(test, left, 0);
@@ -267,7 +354,7 @@ static void expect_two_kept(struct kunit *test, enum place place)
 	}
 	vt_none(test, end.rx);
 	if (place == PLACE_FAILS)
-		rdm_fail_8k(test, -1);
+		rdm_fail(test, "kmalloc-8k", -1, false);
 	begin = jiffies;
 	KUNIT_ASSERT_EQ(test, fi_trecv(end.ep, in, BIG, NULL, FI_ADDR_UNSPEC, 1, 0, vt_ctx(1)), 0);
 	if (place == PLACE_TAKEN)
@@ -307,16 +394,21 @@ static void messages_in_the_socket_outlive_their_connection(struct kunit *test)
 	struct vt_end end = {};
 	struct socket *sock;
 	u64 tag;
+	int i;
 
 	rdm_open_with(test, &end, &peer, RDM_LOW);
-	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
-	for (tag = 1; tag <= 2 * PEER_KEPT; tag++)
-		peer_send_tagged(test, sock, 0, tag, 0, 0);
-	peer_close(test, sock);
-	wait_filled();
-	for (tag = 1; tag <= 2 * PEER_KEPT; tag++) {
-		post_recv(test, &end, tag, tag);
-		vt_done(test, end.rx, vt_ctx(tag));
+	/* When the first connection has gone, the second waits for room */
+	for (i = 0; i < 2; i++) {
+		sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
+		for (tag = 1; tag <= 2 * PEER_KEPT; tag++)
+			peer_send_tagged(test, sock, 0, tag, 0, 0);
+		peer_close(test, sock);
+		wait_filled();
+		for (tag = 1; tag <= 2 * PEER_KEPT; tag++) {
+			post_recv(test, &end, tag, tag);
+			vt_done(test, end.rx, vt_ctx(tag));
+		}
+		wait_filled();
 	}
 }
 
@@ -438,6 +530,8 @@ static struct kunit_case rdm_bounds_cases[] = {
 	KUNIT_CASE_SLOW(messages_that_never_end_do_not_keep_receives),
 	KUNIT_CASE_SLOW(payloads_that_never_come_do_not_keep_receives),
 	KUNIT_CASE_SLOW(a_message_that_waits_does_not_keep_receives_for_good),
+	KUNIT_CASE(a_payload_that_has_come_is_not_awaited),
+	KUNIT_CASE(an_rts_that_waits_outside_finds_room),
 	KUNIT_CASE(a_host_does_not_fill_an_endpoint_for_good),
 	KUNIT_CASE_SLOW(hosts_that_have_gone_make_room),
 	KUNIT_CASE(a_message_that_waits_outside_is_kept_when_there_is_room),

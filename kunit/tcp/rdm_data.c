@@ -130,6 +130,10 @@ static void so_many_messages_of_a_peer_are_kept(struct kunit *test)
 	vt_none(test, bed.end.rx);
 	take_now(test, &bed, KEPT + 1, KEPT + 1);
 	taken(test, &bed, in, KEPT + 2, LEN, KEPT + 2);
+	/* The one that was received from there is no longer what the next one is */
+	put(test, bed.sock, 0, KEPT + 3, KEPT + 3);
+	vt_none(test, bed.end.rx);
+	take_now(test, &bed, KEPT + 3, KEPT + 3);
 	for (tag = KEPT; tag; tag--)
 		take_now(test, &bed, tag, tag);
 	vt_none(test, bed.end.rx);
@@ -196,6 +200,25 @@ static void a_receive_ends_with_a_connection_that_ends_in_its_message(struct kun
 	KUNIT_EXPECT_EQ(test, comp.prov_errno, 0);
 }
 
+/* The rest of it goes there, too */
+static void a_receive_takes_a_message_of_which_a_part_has_come(struct kunit *test)
+{
+	u8 msg[PEER_BASE + 8 + LEN], *in;
+	struct rdm_bed bed = {};
+	size_t len;
+
+	rdm_bed_open(test, &bed, 1, 0);
+	len = peer_tagged(msg, 4, NULL, 1, LEN);
+	vt_fill(msg + len, LEN, 5);
+	peer_send(test, bed.sock, msg, len + LEN / 2);
+	msleep(20);
+	in = take(test, &bed, 1, LEN);
+	vt_none(test, bed.end.rx);
+	peer_send(test, bed.sock, msg + len + LEN / 2, LEN / 2);
+	taken(test, &bed, in, 1, LEN, 5);
+	expect_acks(test, bed.sock, 1);
+}
+
 /* Rendezvous: we receive */
 
 static void send_rts(struct kunit *test, struct rdm_bed *bed, u16 flags, u64 tag, u64 len,
@@ -237,6 +260,7 @@ static void an_rts_finds_its_receive(struct kunit *test)
 }
 
 #define BIG		8000	/* of kmalloc-8k, as a connection's numbers */
+#define UNEXP		"kmalloc-512"	/* struct ktcp_unexp, which the next message needs */
 
 static void a_first_rts_waits_for_memory(struct kunit *test)
 {
@@ -245,12 +269,44 @@ static void a_first_rts_waits_for_memory(struct kunit *test)
 
 	rdm_bed_open(test, &bed, 1, 0);
 	in = take(test, &bed, 1, LONG);
-	rdm_fail_8k(test, -1);
+	rdm_fail(test, "kmalloc-8k", -1, false);
 	send_rts(test, &bed, 0, 1, LONG, 200);
 	expect_cts(test, &bed, 200);
 	rdm_fail_nothing();
 	give(test, &bed, 0, 200, LONG, 5);
 	taken(test, &bed, in, 1, LONG, 5);
+}
+
+static void a_first_rts_without_memory_ends_its_connection(struct kunit *test)
+{
+	struct rdm_bed bed = {};
+
+	rdm_bed_open(test, &bed, 1, 0);
+	rdm_fail(test, "kmalloc-8k", 1, true);
+	send_rts(test, &bed, 0, 1, LONG, 200);
+	peer_hung_up(test, bed.sock);
+}
+
+/* Nothing else happens meanwhile that would have it kept */
+static void what_has_no_memory_is_kept_when_there_is_some(struct kunit *test)
+{
+	struct rdm_bed bed = {};
+	u8 *in;
+
+	rdm_bed_open(test, &bed, 1, 0);
+	rdm_fail(test, UNEXP, 1, false);
+	send_rts(test, &bed, 0, 1, LONG, 1);
+	put(test, bed.sock, 0, 2, 2);
+	take_now(test, &bed, 2, 2);
+	in = take(test, &bed, 1, LONG);
+	expect_cts(test, &bed, 1);
+	give(test, &bed, 0, 1, LONG, 6);
+	taken(test, &bed, in, 1, LONG, 6);
+	rdm_fail(test, UNEXP, 1, false);
+	put(test, bed.sock, 0, 3, 3);
+	put(test, bed.sock, 0, 4, 4);
+	take_now(test, &bed, 4, 4);
+	take_now(test, &bed, 3, 3);
 }
 
 /*
@@ -270,7 +326,7 @@ static void messages_that_wait_for_memory_look_seldom(struct kunit *test)
 	sock = rdm_dial(test, &bed.end, &other, 1, RDM_PID);
 	for (i = 0; i < 2; i++)
 		in[i] = take(test, &bed, i + 2, LEN);
-	rdm_fail_8k(test, 20);
+	rdm_fail(test, "kmalloc-8k", 20, false);
 	peer_send_tagged(test, bed.sock, 0, 1, BIG, 0);
 	peer_send_tagged(test, sock, 0, 1, BIG, 0);
 	put(test, bed.sock, 0, 2, 2);
@@ -668,6 +724,16 @@ static void no_rts_is_sent_to_a_peer_that_repeats_the_version(struct kunit *test
 	vt_done(test, bed.end.tx, vt_ctx(1));
 }
 
+static void an_rts_is_sent_to_a_peer_that_has_checked_the_version(struct kunit *test)
+{
+	struct rdm_bed bed = {};
+
+	rdm_open_with(test, &bed.end, &bed.peer, RDM_LOW);
+	post(test, &bed, LONG, 0);
+	bed.sock = rdm_accept(test, &bed.peer, 0x81, RDM_PID);
+	expect_rts(test, &bed, 0, LONG);
+}
+
 /* The next ones wait until a payload has been sent */
 static void as_many_rts_are_sent_as_there_are_numbers(struct kunit *test)
 {
@@ -748,8 +814,11 @@ static struct kunit_case rdm_data_cases[] = {
 	KUNIT_CASE(a_peer_that_floods_stops_nobody_else),
 	KUNIT_CASE(a_message_that_is_kept_outlives_its_connection),
 	KUNIT_CASE(a_receive_ends_with_a_connection_that_ends_in_its_message),
+	KUNIT_CASE(a_receive_takes_a_message_of_which_a_part_has_come),
 	KUNIT_CASE(an_rts_finds_its_receive),
 	KUNIT_CASE(a_first_rts_waits_for_memory),
+	KUNIT_CASE(a_first_rts_without_memory_ends_its_connection),
+	KUNIT_CASE(what_has_no_memory_is_kept_when_there_is_some),
 	KUNIT_CASE(messages_that_wait_for_memory_look_seldom),
 	KUNIT_CASE(an_rts_waits_for_its_receive),
 	KUNIT_CASE(an_rts_that_nobody_wants_is_taken_and_dropped),
@@ -766,6 +835,7 @@ static struct kunit_case rdm_data_cases[] = {
 	KUNIT_CASE(short_messages_are_not_sent_by_rendezvous),
 	KUNIT_CASE(no_rts_is_sent_in_version_0),
 	KUNIT_CASE(no_rts_is_sent_to_a_peer_that_repeats_the_version),
+	KUNIT_CASE(an_rts_is_sent_to_a_peer_that_has_checked_the_version),
 	KUNIT_CASE(as_many_rts_are_sent_as_there_are_numbers),
 	KUNIT_CASE_PARAM(a_foul_rendezvous_ends_its_connection, foul_gen_params),
 	{}

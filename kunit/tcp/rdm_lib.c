@@ -64,12 +64,12 @@ void rdm_param(struct kunit *test, const char *name, const char *value)
 }
 
 #define FAILSLAB	"cd /sys/kernel/debug/failslab && "
-#define CACHE_8K	"/sys/kernel/slab/kmalloc-8k/failslab"
 
 void rdm_fail_nothing(void)
 {
-	vt_shell("echo 0 >" CACHE_8K);
 	vt_shell(FAILSLAB "echo 0 >probability && echo N >cache-filter && echo 2 >verbose");
+	vt_shell(FAILSLAB "echo Y >ignore-gfp-wait");
+	vt_shell("for f in /sys/kernel/slab/kmalloc-*/failslab; do echo 0 >$f; done");
 }
 
 static void fail_nothing(void *unused)
@@ -77,15 +77,17 @@ static void fail_nothing(void *unused)
 	rdm_fail_nothing();
 }
 
-void rdm_fail_8k(struct kunit *test, int times)
+void rdm_fail(struct kunit *test, const char *cache, int times, bool waits)
 {
-	char command[96];
+	char command[128];
 
-	snprintf(command, sizeof(command), FAILSLAB "echo %d >times && echo 100 >probability",
-		 times);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fail_nothing, NULL), 0);
-	KUNIT_ASSERT_EQ(test, vt_shell("echo 1 >" CACHE_8K), 0);
+	snprintf(command, sizeof(command), "echo 1 >/sys/kernel/slab/%s/failslab", cache);
+	KUNIT_ASSERT_EQ(test, vt_shell(command), 0);
 	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo 0 >verbose && echo Y >cache-filter"), 0);
+	snprintf(command, sizeof(command),
+		 FAILSLAB "echo %c >ignore-gfp-wait && echo %d >times && echo 100 >probability",
+		 waits ? 'N' : 'Y', times);
 	KUNIT_ASSERT_EQ(test, vt_shell(command), 0);
 }
 
@@ -215,6 +217,17 @@ void rdm_post(struct kunit *test, struct vt_end *end, fi_addr_t to, unsigned lon
 
 	vt_fill(out, RDM_LEN, nr);
 	KUNIT_ASSERT_EQ(test, fi_send(end->ep, out, RDM_LEN, NULL, to, vt_ctx(nr)), 0);
+}
+
+void rdm_post_fenced(struct kunit *test, struct vt_end *end, fi_addr_t to, unsigned long nr)
+{
+	struct kvec iov = { vt_buf(test, RDM_LEN), RDM_LEN };
+	const struct fi_msg msg = {
+		.msg_iov = &iov, .iov_count = 1, .addr = to, .context = vt_ctx(nr),
+	};
+
+	vt_fill(iov.iov_base, RDM_LEN, nr);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(end->ep, &msg, FI_FENCE | FI_COMPLETION), 0);
 }
 
 void rdm_expect_sent(struct kunit *test, struct vt_end *end, struct socket *sock, unsigned long nr)
