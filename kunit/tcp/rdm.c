@@ -14,6 +14,7 @@
 
 #define LEN	RDM_LEN
 #define INCARNATIONS	300
+#define DIAL_S		10	/* from the first attempt to the last one */
 #define STREAMS		1900	/* 400 more are in refuse.c */
 #define STREAMS_TAG	0x5ca1ab1e0ddba11ULL
 #define LONG	SZ_256K	/* so many of these are more than the sockets take */
@@ -52,6 +53,8 @@ static void an_endpoint_asks_as_libfabric_asks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ntohl(from.sin_addr.s_addr), 0x7f000002);
 	rdm_respond(test, sock, data, 0x81, RDM_PID);
 	rdm_expect_sent(test, &end, sock, 1);
+	/* It knows the incarnation of the peer */
+	rdm_expect_cm(test, rdm_ask(test, &end, &peer, 1, RDM_PID), 6, NULL);
 }
 
 static const struct version_case {
@@ -258,7 +261,9 @@ static void of_two_requests_that_of_the_larger_address_counts(struct kunit *test
 /* It may have a connection that it has not seen to end, or be about to connect itself */
 static void a_peer_that_refuses_is_asked_again(struct kunit *test)
 {
-	u8 buf[PEER_CM];
+	/* Of a context that is not there, which nobody has asked for */
+	static const u8 none[12] = { [11] = 1 };
+	u8 buf[PEER_CM + sizeof(none)];
 	struct rdm_peer peer;
 	struct vt_end end = {};
 	struct socket *sock;
@@ -268,12 +273,37 @@ static void a_peer_that_refuses_is_asked_again(struct kunit *test)
 	rdm_post(test, &end, peer.addr, 1);
 	for (i = 0; i < 3; i++) {
 		sock = rdm_asked(test, &peer, NULL);
-		peer_send(test, sock, buf, peer_cm(buf, 6, NULL, 0));
+		peer_send(test, sock, buf, peer_cm(buf, 6, none, i ? sizeof(none) : 0));
 		peer_close(test, sock);
 	}
 	vt_none(test, end.tx);
 	sock = rdm_accept(test, &peer, 0x81, RDM_PID);
 	rdm_expect_sent(test, &end, sock, 1);
+}
+
+#define ATTEMPTS	100	/* more than have place in DIAL_S, with pauses between them */
+
+static void a_peer_that_refuses_for_good_is_given_up(struct kunit *test)
+{
+	unsigned long since = jiffies;
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct fi_cq_tagged_entry entry;
+	u8 buf[PEER_CM];
+	struct socket *sock;
+	int i;
+
+	rdm_open_with(test, &end, &peer, RDM_HIGH);
+	rdm_post(test, &end, peer.addr, 1);
+	for (i = 0; i < ATTEMPTS && fi_cq_read(end.tx->cq, &entry, 1) == -EAGAIN; i++) {
+		sock = rdm_asked(test, &peer, NULL);
+		peer_send(test, sock, buf, peer_cm(buf, 6, NULL, 0));
+		peer_hung_up(test, sock);
+		msleep(20);
+	}
+	KUNIT_ASSERT_LT(test, i, ATTEMPTS);
+	vt_failed_with(test, end.tx, vt_ctx(1), ECONNREFUSED);
+	KUNIT_EXPECT_GE(test, jiffies - since, DIAL_S * HZ);
 }
 
 static void a_peer_that_hangs_up_is_asked_again(struct kunit *test)
@@ -287,6 +317,91 @@ static void a_peer_that_hangs_up_is_asked_again(struct kunit *test)
 	peer_close(test, rdm_asked(test, &peer, NULL));
 	sock = rdm_accept(test, &peer, 0x81, RDM_PID);
 	rdm_expect_sent(test, &end, sock, 1);
+	/* The attempts at the next connection have a time of their own */
+	rdm_begin_read(test, &end, &peer, sock, vt_ctx(2));
+	rdm_post_fenced(test, &end, peer.addr, 3);
+	msleep((DIAL_S + 1) * MSEC_PER_SEC);
+	peer_close(test, sock);
+	vt_failed_with(test, end.tx, vt_ctx(2), ECONNRESET);
+	peer_close(test, rdm_asked(test, &peer, NULL));
+	sock = rdm_accept(test, &peer, 0x81, RDM_PID);
+	rdm_expect_sent(test, &end, sock, 3);
+}
+
+/**
+ * struct poster - A receive whose callback posts to another peer
+ * @done: its callback
+ * @ep: the endpoint
+ * @to: the peer
+ * @ret: what the post has returned
+ */
+struct poster {
+	struct fi_done	done;
+	struct fid_ep	*ep;
+	fi_addr_t	to;
+	ssize_t		ret;
+};
+
+static void poster_done(struct fi_done *done, const struct fi_done_entry *entry)
+{
+	struct poster *poster = container_of(done, struct poster, done);
+
+	poster->ret = fi_inject(poster->ep, &poster->to, sizeof(poster->to), poster->to);
+}
+
+/* The worker of a connection makes none with others */
+static void a_callback_posts_to_a_peer_without_a_connection(struct kunit *test)
+{
+	static const struct vt_kind kind = {
+		.wait_obj = FI_WAIT_DONE, .comp_ctx = FI_COMP_SOFTIRQ,
+	};
+	struct poster *poster = vt_buf(test, sizeof(*poster));
+	u8 *in = vt_buf(test, LEN), got[PEER_BASE + sizeof(poster->to)];
+	struct rdm_peer peer, other;
+	struct fi_cq_attr attr = {};
+	struct vt_end end = {};
+
+	end.rx = vt_cq_new(test, vt_of(test)->domain, &attr, &kind);
+	rdm_open_with(test, &end, &peer, RDM_LOW);
+	rdm_peer_new(test, &end, &other, RDM_HIGH);
+	*poster = (struct poster) { { poster_done }, end.ep, other.addr, 1 };
+	KUNIT_ASSERT_EQ(test, fi_recv(end.ep, in, LEN, NULL, FI_ADDR_UNSPEC, &poster->done), 0);
+	peer_send_msg(test, rdm_dial(test, &end, &peer, 1, RDM_PID), LEN, 1);
+	peer_recv(test, rdm_accept(test, &other, 0x81, RDM_PID), got, sizeof(got));
+	KUNIT_EXPECT_MEMEQ(test, got + PEER_BASE, &other.addr, sizeof(other.addr));
+	KUNIT_EXPECT_EQ(test, poster->ret, 0);
+}
+
+/* What is not the response to a request, nor a refusal */
+static void a_response_that_is_none_ends_what_is_posted(struct kunit *test)
+{
+	static const struct {
+		u8	type;
+		size_t	len;
+		u8	pid;
+	} rows[] = {
+		{ 0, RDM_CM, 1 },
+		{ 2, RDM_CM, 1 },
+		{ 1, RDM_CM - 1, 1 },
+		{ 1, RDM_CM, 0 },
+	};
+	u8 buf[PEER_CM + RDM_CM], data[RDM_CM] = { 0x81 };
+	struct rdm_peer peer;
+	struct vt_end end = {};
+	struct socket *sock;
+	int i;
+
+	violations_begin(test);
+	rdm_open_with(test, &end, &peer, RDM_HIGH);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		rdm_post(test, &end, peer.addr, i);
+		sock = rdm_asked(test, &peer, NULL);
+		data[4] = rows[i].pid;
+		peer_send(test, sock, buf, peer_cm(buf, rows[i].type, data, rows[i].len));
+		peer_hung_up(test, sock);
+		vt_failed_with(test, end.tx, vt_ctx(i), EPROTO);
+		expect_violations(test, i + 1, KTCP_BAD_RESPONSE);
+	}
 }
 
 static void nobody_there_is_an_error_at_once(struct kunit *test)
@@ -481,8 +596,10 @@ static void a_peer_that_takes_no_connections_is_not_dialled(struct kunit *test)
 
 static void what_waits_for_a_peer_ends_with_the_endpoint(struct kunit *test)
 {
+	struct sockaddr_storage name;
 	struct rdm_peer peer;
 	struct vt_end end = {};
+	struct socket *sock;
 	int i;
 
 	rdm_open_with(test, &end, &peer, RDM_HIGH);
@@ -494,6 +611,13 @@ static void what_waits_for_a_peer_ends_with_the_endpoint(struct kunit *test)
 		vt_failed_with(test, end.tx, vt_ctx(i), ECANCELED);
 	vt_none(test, end.tx);
 	KUNIT_EXPECT_EQ(test, fi_inject(end.ep, NULL, 0, peer.addr), -ESHUTDOWN);
+	/* It listens no more */
+	name = rdm_name(test, end.ep);
+	KUNIT_ASSERT_EQ(test, sock_create_kern(peer_net, AF_INET, SOCK_STREAM, IPPROTO_TCP, &sock),
+			0);
+	KUNIT_EXPECT_EQ(test, kernel_connect(sock, (void *)&name, sizeof(struct sockaddr_in), 0),
+			-ECONNREFUSED);
+	sock_release(sock);
 }
 
 static void an_endpoint_needs_an_address_of_its_own(struct kunit *test)
@@ -543,7 +667,10 @@ static struct kunit_case rdm_cases[] = {
 	KUNIT_CASE_SLOW(random_streams_harm_nobody_else),
 	KUNIT_CASE(of_two_requests_that_of_the_larger_address_counts),
 	KUNIT_CASE(a_peer_that_refuses_is_asked_again),
-	KUNIT_CASE(a_peer_that_hangs_up_is_asked_again),
+	KUNIT_CASE_SLOW(a_peer_that_refuses_for_good_is_given_up),
+	KUNIT_CASE_SLOW(a_peer_that_hangs_up_is_asked_again),
+	KUNIT_CASE(a_callback_posts_to_a_peer_without_a_connection),
+	KUNIT_CASE(a_response_that_is_none_ends_what_is_posted),
 	KUNIT_CASE(nobody_there_is_an_error_at_once),
 	KUNIT_CASE(a_peer_that_has_left_is_connected_to_anew),
 	KUNIT_CASE(what_was_sent_ends_with_its_connection_once),

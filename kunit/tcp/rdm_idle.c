@@ -76,13 +76,17 @@ static void expect_anew(struct kunit *test, struct rdm_bed *bed, u64 number)
 static void an_idle_connection_closes_and_opens_again(struct kunit *test)
 {
 	struct rdm_bed bed = {};
+	unsigned long since;
 
 	bed_open_idle(test, &bed, true);
 	put(test, &bed, 1);
-	put(test, &bed, 2);
 	post(test, &bed, 3);
 	expect_put(test, bed.sock, 3);
+	msleep(600);
+	put(test, &bed, 2);
+	since = jiffies;
 	expect_leave(test, &bed, 2);
+	KUNIT_EXPECT_GE(test, jiffies - since, 9 * HZ / 10);
 	peer_close(test, bed.sock);
 	post(test, &bed, 4);
 	expect_anew(test, &bed, 4);
@@ -192,6 +196,18 @@ static void the_connection_with_one_that_is_not_kofi_stays(struct kunit *test)
 	expect_put(test, bed.sock, 2);
 }
 
+/* It is looked at when the time is over, too */
+static void a_connection_stays_when_the_time_is_taken_back(struct kunit *test)
+{
+	struct rdm_bed bed = {};
+
+	bed_open_idle(test, &bed, true);
+	rdm_param(test, "idle_timeout", "0");
+	msleep(2500);
+	post(test, &bed, 1);
+	expect_put(test, bed.sock, 1);
+}
+
 static const struct foul_case {
 	const char	*name;
 	bool		leaves;
@@ -257,6 +273,7 @@ static struct kunit_case rdm_idle_cases[] = {
 	KUNIT_CASE_SLOW(an_operation_under_way_keeps_the_connection),
 	KUNIT_CASE_SLOW(an_rts_that_waits_keeps_the_connection),
 	KUNIT_CASE_SLOW(the_connection_with_one_that_is_not_kofi_stays),
+	KUNIT_CASE(a_connection_stays_when_the_time_is_taken_back),
 	KUNIT_CASE_PARAM(a_foul_leave_ends_its_connection, foul_gen_params),
 	KUNIT_CASE_SLOW(two_ends_lose_nothing_when_they_leave),
 	{}

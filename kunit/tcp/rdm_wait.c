@@ -100,7 +100,7 @@ static void an_only_peer_may_have_all_of_the_queue(struct kunit *test)
 static void a_peer_that_is_not_connected_leaves_half_to_others(struct kunit *test)
 {
 	struct bed *bed = bed_open(test);
-	struct rdm_peer mute, peer;
+	struct rdm_peer mute, peer, late;
 	struct socket *sock, *other;
 
 	rdm_peer_new(test, &bed->end, &mute, RDM_HIGH);
@@ -117,6 +117,9 @@ static void a_peer_that_is_not_connected_leaves_half_to_others(struct kunit *tes
 	expect_msgs(test, bed, sock, DEPTH / 2);
 	KUNIT_EXPECT_EQ(test, post(bed, &mute, 0), 0);
 	expect_msgs(test, bed, sock, 1);
+	/* What was sent leaves its places to another one */
+	rdm_peer_new(test, &bed->end, &late, RDM_HIGH);
+	KUNIT_EXPECT_EQ(test, fill(test, bed, &late), DEPTH / 2);
 }
 
 /* All slots are taken when the peer is there; room is when a completion has been read */

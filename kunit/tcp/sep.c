@@ -146,6 +146,35 @@ static void a_peer_that_is_not_kofi_has_no_contexts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_failed(test, end.tx).err, EOPNOTSUPP);
 }
 
+/* One that it has had a connection with is asked as often again */
+static void hang_ups_are_counted_from_one_connection_to_the_next(struct kunit *test)
+{
+	u8 buf[PEER_CM + CTX_CM];
+	struct rdm_peer peer, ctx;
+	struct vt_end end = {};
+	struct socket *sock;
+	int i;
+
+	open_with_peer(test, &end, &peer);
+	ctx = peer;
+	ctx.addr = fi_rx_addr(peer.addr, 1, BITS);
+	rdm_post(test, &end, ctx.addr, 1);
+	for (i = 1; i <= 2; i++) {
+		peer_close(test, asked(test, &peer, buf));
+		peer_close(test, asked(test, &peer, buf));
+		sock = asked(test, &peer, buf);
+		respond(test, sock, buf + PEER_CM);
+		rdm_expect_sent(test, &end, sock, i);
+		rdm_begin_read(test, &end, &ctx, sock, vt_ctx(9));
+		rdm_post_fenced(test, &end, ctx.addr, i + 1);
+		peer_close(test, sock);
+		vt_failed_with(test, end.tx, vt_ctx(9), ECONNRESET);
+	}
+	sock = asked(test, &peer, buf);
+	respond(test, sock, buf + PEER_CM);
+	rdm_expect_sent(test, &end, sock, 3);
+}
+
 static void a_peer_that_is_known_not_to_be_kofi_is_not_asked(struct kunit *test)
 {
 	struct vt_end end = {};
@@ -226,6 +255,51 @@ static struct fid_ep *with_contexts(struct kunit *test, struct fid_av *av, struc
 	return sep;
 }
 
+/* Asks for context 1 from a host, and expects a response of this type */
+static struct socket *ask_from(struct kunit *test, struct fid_ep *sep, u32 host, __be16 port,
+			       u8 type, u8 *got)
+{
+	const struct sockaddr_storage to = rdm_name(test, sep);
+	u8 buf[PEER_CM + CTX_CM], data[CTX_CM] = { 1, 0, 0, 0, 1, 1, 1, 1, 0, 1 };
+	struct socket *sock = peer_connect_from(test, host, &to);
+
+	memcpy(data + 2, &port, sizeof(port));
+	peer_send(test, sock, buf, peer_cm(buf, CTXREQ, data, sizeof(data)));
+	peer_recv(test, sock, got, PEER_CM + (type == 6 ? CTX_CM : RDM_CM));
+	KUNIT_EXPECT_EQ(test, got[1], type);
+	return sock;
+}
+
+/* It is there, and can be closed afterwards */
+static void a_context_that_cannot_be_had_is_refused(struct kunit *test)
+{
+	struct vt_cq *cq = vt_cq(test, &vt_default_kind, vt_of(test)->info->rx_attr->size);
+	u8 got[PEER_CM + CTX_CM];
+	struct sockaddr_in own;
+	struct sockaddr_storage name;
+	struct fid_ep *sep, *rx[2];
+	struct socket *sock;
+
+	sep = with_contexts(test, av_with_contexts(test), cq, &rx[0]);
+	KUNIT_ASSERT_EQ(test, fi_rx_context(sep, 1, NULL, &rx[1], NULL), 0);
+	vt_adopt(test, &rx[1]->fid);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(rx[1], &cq->cq->fid, FI_RECV), 0);
+	KUNIT_ASSERT_EQ(test, fi_enable(rx[1]), 0);
+	/* By another process of this machine that claims to be the endpoint */
+	name = rdm_name(test, sep);
+	memcpy(&own, &name, sizeof(own));
+	ask_from(test, sep, ntohl(own.sin_addr.s_addr), own.sin_port, 6, got);
+	KUNIT_EXPECT_EQ(test, got[PEER_CM + 11], 1);
+	/* And for now, by one more address than may connect */
+	rdm_param(test, "accepted_max", "1");
+	sock = ask_from(test, sep, RDM_LOW, htons(9), 1, got);
+	ask_from(test, sep, RDM_HIGH, htons(9), 6, got);
+	KUNIT_EXPECT_EQ(test, got[PEER_CM + 11], 0);
+	vt_close(test, &rx[1]->fid);
+	KUNIT_EXPECT_EQ(test, current->flags & PF_MEMALLOC_NOIO, 0);
+	peer_hung_up(test, sock);
+}
+
 static void a_write_with_data_waits_for_its_context(struct kunit *test)
 {
 	struct vt_cq *cq = vt_cq(test, &vt_default_kind, vt_of(test)->info->rx_attr->size);
@@ -297,7 +371,9 @@ static struct kunit_case sep_cases[] = {
 	KUNIT_CASE(a_context_that_is_not_there_is_refused),
 	KUNIT_CASE(a_request_that_is_refused_for_now_is_repeated),
 	KUNIT_CASE(a_peer_that_is_not_kofi_has_no_contexts),
+	KUNIT_CASE(hang_ups_are_counted_from_one_connection_to_the_next),
 	KUNIT_CASE(a_peer_that_is_known_not_to_be_kofi_is_not_asked),
+	KUNIT_CASE(a_context_that_cannot_be_had_is_refused),
 	KUNIT_CASE(a_write_with_data_waits_for_its_context),
 	KUNIT_CASE_SLOW(a_context_that_closes_cancels_no_receive_of_another),
 	KUNIT_CASE_PARAM(an_index_that_is_none_is_refused, asked_gen_params),
