@@ -8,6 +8,7 @@
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
 #include <linux/sizes.h>
+#include "../../clients/bulk/node.h"
 #include "kfi.h"
 
 #define CONTEXTS	2
@@ -101,6 +102,50 @@ static void a_refusal_gets_there(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, transfer(&ends, &work), -ENOSPC);
 	KUNIT_EXPECT_EQ(test, atomic_read(&bulk_node_stats(ends.a)->failed), 2);
 	ends_close(test, &ends);
+}
+
+static void unused(struct kfid_cq *cq, void *context)
+{
+}
+
+/* One that is too short, of another client, of no type, and with other bytes than it says */
+static void a_message_that_is_none_is_counted(struct kunit *test)
+{
+	static const struct {
+		size_t	len;
+		u32	magic;
+		u8	type;
+	} rows[] = {
+		{ sizeof(struct bulk_msg) - 1, BULK_MAGIC, BULK_HELLO_RSP },
+		{ sizeof(struct bulk_msg), ~BULK_MAGIC, BULK_HELLO_RSP },
+		{ sizeof(struct bulk_msg), BULK_MAGIC, BULK_GET_REQ + 1 },
+		{ sizeof(struct bulk_msg) + 4, BULK_MAGIC, BULK_IMM_REQ },
+	};
+	struct bulk_ni *ni = vt_buf(test, sizeof(*ni));
+	struct bulk_msg *msg = vt_buf(test, sizeof(*msg) + 4);
+	const struct bulk_stats *stats;
+	struct bulk_node *node;
+	kfi_addr_t peer;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, bed_provider(bed_provider_of(test)), 0);
+	node = bulk_node_open(BED_NODE, 1, 1);
+	KUNIT_ASSERT_EQ(test, PTR_ERR_OR_ZERO(node), 0);
+	stats = bulk_node_stats(node);
+	KUNIT_EXPECT_EQ(test, bulk_ni_open(ni, BED_NODE, 2, 1, unused), 0);
+	KUNIT_EXPECT_EQ(test, bulk_know(ni, bulk_node_addr(node), 1, &peer), 0);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		msg->magic = cpu_to_le32(rows[i].magic);
+		msg->addr = cpu_to_le32(ni->addr);
+		msg->net = cpu_to_le16(ni->net);
+		msg->type = rows[i].type;
+		KUNIT_EXPECT_EQ(test, kfi_send(ni->ep[0].tx, msg, rows[i].len, NULL,
+					       bed_at(peer, 0), msg), 0);
+		KUNIT_EXPECT_TRUE(test, vt_until(atomic_read(&stats->bad) == i + 1));
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&stats->served), 0);
+	KUNIT_EXPECT_EQ(test, bulk_node_close(node), 0);
+	KUNIT_EXPECT_EQ(test, bulk_ni_close(ni), 0);
 }
 
 /**
@@ -265,6 +310,7 @@ static void an_operation_is_posted_when_there_is_room_again(struct kunit *test)
 static struct kunit_case bulk_cases[] = {
 	KUNIT_CASE_PARAM(bytes_of_any_length_get_there, bed_gen),
 	KUNIT_CASE_PARAM(a_refusal_gets_there, bed_gen),
+	KUNIT_CASE_PARAM(a_message_that_is_none_is_counted, bed_gen),
 	KUNIT_CASE_PARAM(many_transfers_are_under_way, bed_gen),
 	KUNIT_CASE_PARAM(the_peer_goes_away_under_transfers, bed_gen),
 	KUNIT_CASE_PARAM(a_buffer_is_posted_when_there_is_room_again, bed_gen),
