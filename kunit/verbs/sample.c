@@ -295,10 +295,15 @@ static void kofi_bulk_makes_transfers_with_itself(struct kunit *test)
 /* No client comes */
 static void a_ping_pong_server_that_waits_is_unloaded(struct kunit *test)
 {
+	int i;
+
 	KUNIT_ASSERT_EQ(test, vt_shell(MOUNT), 0);
-	KUNIT_ASSERT_EQ(test, vt_shell("modprobe kofi_pingpong role=server"), 0);
-	KUNIT_EXPECT_EQ(test, vt_shell("cat " PINGPONG "/listening >/dev/null"), 0);
-	KUNIT_EXPECT_EQ(test, vt_shell("rmmod kofi_pingpong"), 0);
+	/* It leaves its port to the next one */
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, vt_shell("modprobe kofi_pingpong role=server"), 0);
+		KUNIT_EXPECT_EQ(test, vt_shell("cat " PINGPONG "/listening >/dev/null"), 0);
+		KUNIT_EXPECT_EQ(test, vt_shell("rmmod kofi_pingpong"), 0);
+	}
 }
 
 static struct kunit_case vt_sample_cases[] = {
