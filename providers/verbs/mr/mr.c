@@ -145,7 +145,6 @@ static void verbs_mr_end_table(struct verbs_mr *mr, struct scatterlist *last,
 {
 	sg_mark_end(last);
 	mr->sgt.sgl = mr->segs;
-	mr->sgt.nents = count;
 	mr->sgt.orig_nents = count;
 }
 
@@ -205,7 +204,6 @@ static int verbs_mr_lend_table(struct verbs_mr *mr,
 	}
 	builder->linear = false;
 	mr->sgt.sgl = attr->mr_sgl;
-	mr->sgt.nents = attr->iov_count;
 	mr->sgt.orig_nents = attr->iov_count;
 	return 0;
 }
