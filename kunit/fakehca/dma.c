@@ -53,6 +53,7 @@ static void fakehca_mapped(struct fakehca_dma *dma, u64 addr, size_t len,
 
 	dma->stats.maps++;
 	dma->stats.mapped++;
+	dma->stats.mapped_dir[dir]++;
 	map = list_first_entry_or_null(&fakehca_free_maps, struct fakehca_map, entry);
 	if (WARN_ON_ONCE(!map))
 		return;
@@ -72,6 +73,7 @@ static void fakehca_unmapped(struct fakehca_dma *dma, u64 addr, size_t len,
 		if (map->addr == addr && map->len == len && map->dir == dir) {
 			list_move(&map->entry, &fakehca_free_maps);
 			dma->stats.mapped--;
+			dma->stats.mapped_dir[dir]--;
 			return;
 		}
 	}
@@ -266,6 +268,7 @@ void fakehca_dma_stats(struct fakehca_dma *dma, struct fakehca_stats *stats)
 	stats->maps = dma->stats.maps;
 	stats->unmaps = dma->stats.unmaps;
 	stats->mapped = dma->stats.mapped;
+	memcpy(stats->mapped_dir, dma->stats.mapped_dir, sizeof(stats->mapped_dir));
 	stats->bad_unmaps = dma->stats.bad_unmaps;
 	stats->syncs = dma->stats.syncs;
 	stats->cpu_syncs = dma->stats.cpu_syncs;

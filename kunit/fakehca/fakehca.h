@@ -12,6 +12,7 @@
 #ifndef _KUNIT_FAKEHCA_H
 #define _KUNIT_FAKEHCA_H
 
+#include <linux/dma-direction.h>
 #include <linux/types.h>
 
 struct device;
@@ -147,6 +148,7 @@ struct fakehca_attr {
  * @maps: DMA mappings made for the device
  * @unmaps: DMA mappings undone
  * @mapped: mappings that exist
+ * @mapped_dir: those by their direction
  * @bad_unmaps: unmaps of what was not mapped so: address, length or direction
  * @syncs: single mappings handed over to the device
  * @cpu_syncs: single mappings handed over to the processor
@@ -171,6 +173,7 @@ struct fakehca_stats {
 	unsigned int	maps;
 	unsigned int	unmaps;
 	unsigned int	mapped;
+	unsigned int	mapped_dir[DMA_NONE];
 	unsigned int	bad_unmaps;
 	unsigned int	syncs;
 	unsigned int	cpu_syncs;

@@ -98,25 +98,31 @@ static void mr_expect_read(struct kunit *test, struct vt_pair *pair, u8 *want,
 	KUNIT_EXPECT_MEMEQ(test, in, want, len);
 }
 
+/**
+ * struct mr_direction - An access, and how its memory is mapped
+ * @name: of the access
+ * @access: the access
+ * @dir: the direction
+ */
 struct mr_direction {
-	const char	*name;
-	u64		access;
+	const char		*name;
+	u64			access;
+	enum dma_data_direction	dir;
 };
 
 static const struct mr_direction mr_directions[] = {
-	{ "none", 0 },
-	{ "FI_SEND", FI_SEND },
-	{ "FI_RECV", FI_RECV },
-	{ "FI_READ", FI_READ },
-	{ "FI_WRITE", FI_WRITE },
-	{ "FI_REMOTE_READ", FI_REMOTE_READ },
-	{ "FI_REMOTE_WRITE", FI_REMOTE_WRITE },
-	{ "both remote", HM_REMOTE },
+	{ "none", 0, DMA_TO_DEVICE },
+	{ "FI_SEND", FI_SEND, DMA_TO_DEVICE },
+	{ "FI_RECV", FI_RECV, DMA_FROM_DEVICE },
+	{ "FI_READ", FI_READ, DMA_FROM_DEVICE },
+	{ "FI_WRITE", FI_WRITE, DMA_TO_DEVICE },
+	{ "FI_REMOTE_READ", FI_REMOTE_READ, DMA_TO_DEVICE },
+	{ "FI_REMOTE_WRITE", FI_REMOTE_WRITE, DMA_FROM_DEVICE },
+	{ "both remote", HM_REMOTE, DMA_BIDIRECTIONAL },
 };
 
 KUNIT_ARRAY_PARAM_DESC(mr_direction, mr_directions, name);
 
-/* For the direction, the fake HCA counts an access that was not mapped so */
 static void a_region_is_mapped_as_long_as_it_is_open(struct kunit *test)
 {
 	const struct mr_direction *param = test->param_value;
@@ -127,16 +133,18 @@ static void a_region_is_mapped_as_long_as_it_is_open(struct kunit *test)
 		{ buf + 2 * PAGE_SIZE, PAGE_SIZE },
 		{ buf + 5 * PAGE_SIZE, 1 },
 	};
+	unsigned int before, dir_before;
 	struct vt_pair pair = {};
-	unsigned int before;
 	struct fid_mr *mr;
 	u8 *data = ht_buf(test, 64);
 
 	hm_serve(test, &attr);
 	ht_join(test, &pair);
 	before = ht_stats(test).mapped;
+	dir_before = ht_stats(test).mapped_dir[param->dir];
 	KUNIT_ASSERT_EQ(test, hm_regv(test, list, 3, param->access, &mr), 0);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before + 3);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped_dir[param->dir], dir_before + 3);
 
 	if (param->access & FI_REMOTE_WRITE) {
 		vt_fill(data, 64, 5);
@@ -232,7 +240,7 @@ static void no_segment_is_longer_than_the_device_takes(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .roce = true, .fast_reg_pages = 64 };
 	size_t first = SZ_64K - PAGE_SIZE, len = first + 2 * SZ_64K;
-	u8 *buf = ht_buf(test, len);
+	u8 *buf = ht_buf(test, len + 100);
 	struct kvec list[] = { { buf, first }, { buf + first, 2 * SZ_64K } };
 	struct vt_pair pair = {};
 	unsigned int before;
@@ -245,6 +253,12 @@ static void no_segment_is_longer_than_the_device_takes(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, hm_regv(test, list, 2, HM_REMOTE, &mr), 0);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before + 3);
 	mr_expect_read(test, &pair, buf, len, buf, mr);
+	vt_close(test, &mr->fid);
+
+	/* Segments without a gap between them need not begin with a page */
+	list[0].iov_base += 100;
+	list[1].iov_base += 100;
+	KUNIT_EXPECT_EQ(test, hm_regv(test, list, 2, HM_REMOTE, &mr), 0);
 }
 
 static void a_region_may_be_as_long_as_the_device_says(struct kunit *test)
@@ -288,6 +302,7 @@ static void a_registered_region_takes_what_is_read(struct kunit *test)
 	struct kvec region = { to, 64 };
 	struct fid_mr *source, *mr;
 	struct vt_pair pair = {};
+	unsigned int base;
 
 	hm_serve(test, NULL);
 	ht_join(test, &pair);
@@ -295,10 +310,13 @@ static void a_registered_region_takes_what_is_read(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, hm_reg(test, from, 64, &source), 0);
 	KUNIT_ASSERT_EQ(test, hm_regv(test, &region, 1, FI_READ, &mr), 0);
 
+	base = fakehca_calls(ht_of(test)->hca, FAKEHCA_POST_SEND);
 	KUNIT_ASSERT_EQ(test, fi_read(pair.a.ep, to, 64, fi_mr_desc(mr), 0, (uintptr_t)from,
 				      fi_mr_key(source), vt_ctx(1)), 0);
 	vt_done(test, pair.a.tx, vt_ctx(1));
 	KUNIT_EXPECT_TRUE(test, vt_filled(to, 64, 3));
+	/* Without a registration of its own */
+	KUNIT_EXPECT_EQ(test, fakehca_calls(ht_of(test)->hca, FAKEHCA_POST_SEND), base + 1);
 }
 
 static void keys_are_fresh_although_the_device_repeats(struct kunit *test)
