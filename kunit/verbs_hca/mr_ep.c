@@ -53,6 +53,7 @@ static void a_region_in_flight_is_not_closed(struct kunit *test)
 	fakehca_hold(ht_of(test)->hca);
 	KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, 0, vt_ctx(3)), 0);
 	KUNIT_EXPECT_EQ(test, fi_close(&mr->fid), -EBUSY);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, 0, vt_ctx(4)), -FI_EOPBADSTATE);
 	fakehca_release(ht_of(test)->hca);
 	vt_done(test, pair.a.tx, vt_ctx(3));
 	vt_close(test, &mr->fid);
@@ -87,6 +88,35 @@ static void mr_ends_desc(const bool *ends, char *desc)
 }
 
 KUNIT_ARRAY_PARAM(mr_ends, mr_ends, mr_ends_desc);
+
+/* By the close of the region, or by a drain before it */
+static void a_send_queue_with_a_region_in_flight_is_drained_once(struct kunit *test)
+{
+	const struct fakehca_attr attr = { .roce = true, .drains = true };
+	const bool *before = test->param_value;
+	struct vt_pair pair = {};
+	unsigned int base;
+	struct fid_mr *mr;
+
+	ht_connect(test, &attr, &pair);
+	mr = hm_reg_ep(test, pair.a.ep);
+	mr_ep_hold(test, &pair, mr);
+	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
+	if (*before)
+		KUNIT_ASSERT_EQ(test, fi_ep_drain(pair.a.ep, -1), 0);
+	base = ht_stats(test).drains;
+	vt_close(test, &mr->fid);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).drains, base + !*before);
+	ht_failed(test, pair.a.tx, ECANCELED);
+	fakehca_release(ht_of(test)->hca);
+}
+
+static void mr_drained_desc(const bool *before, char *desc)
+{
+	strscpy(desc, *before ? "before the close" : "by the close", KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(mr_drained, mr_ends, mr_drained_desc);
 
 /* In whatever order, and the device never hears of them */
 static void registrations_are_taken_back_before_their_doorbell(struct kunit *test)
@@ -474,6 +504,64 @@ static void an_operation_behind_a_discarded_registration_goes_on(struct kunit *t
 		vt_done(test, me.pair.b.tx, vt_ctx(i));
 }
 
+/* Of one element too, for which the region has a faster way */
+static void a_region_takes_shorter_and_longer_lists_in_turn(struct kunit *test)
+{
+	static const size_t counts[] = { 3, 1, 4, 2, 4 };
+	u8 *buf = hm_pages(test), *data = ht_buf(test, 4 * PAGE_SIZE);
+	struct kvec list[4];
+	struct fi_mr_attr attr = {
+		.mr_iov		= list,
+		.iov_count	= 4,
+		.access		= FI_REMOTE_WRITE,
+		.page_limit	= 4,
+	};
+	struct vt_pair pair = {};
+	struct fid_mr *mr;
+	size_t i, j;
+
+	ht_connect(test, NULL, &pair);
+	/* Each a segment of its own */
+	for (i = 0; i < 4; i++)
+		list[i] = (struct kvec) { buf + 2 * i * PAGE_SIZE, PAGE_SIZE };
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, FI_MR_ENDPOINT, &mr), 0);
+	vt_adopt(test, &mr->fid);
+	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &pair.a.ep->fid, 0), 0);
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		attr.iov_count = counts[i];
+		KUNIT_ASSERT_EQ(test, fi_mr_refresh(mr, &attr, 0), 0);
+		KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+		vt_recv(test, &pair.b, NULL, 0, vt_ctx(2));
+		mr_ep_send(test, &pair);
+		vt_fill(data, counts[i] * PAGE_SIZE, i);
+		KUNIT_ASSERT_EQ(test, fi_write(pair.b.ep, data, counts[i] * PAGE_SIZE, NULL, 0,
+					       fi_mr_addr(mr), fi_mr_key(mr), vt_ctx(4)), 0);
+		vt_done(test, pair.b.tx, vt_ctx(4));
+		KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, 0, vt_ctx(3)), 0);
+		vt_done(test, pair.a.tx, vt_ctx(3));
+		for (j = 0; j < counts[i]; j++)
+			KUNIT_EXPECT_MEMEQ(test, (u8 *)list[j].iov_base, data + j * PAGE_SIZE,
+					   PAGE_SIZE);
+	}
+}
+
+static void a_refresh_may_take_an_access_away(struct kunit *test)
+{
+	struct kvec kvec = { ht_buf(test, 64), 64 };
+	const struct fi_mr_attr attr = { .mr_iov = &kvec, .iov_count = 1 };
+	u8 *data = ht_buf(test, 64);
+	struct vt_pair pair = {};
+	struct fid_mr *mr;
+
+	mr = mr_ep_open(test, &pair);
+	KUNIT_ASSERT_EQ(test, fi_mr_refresh(mr, &attr, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+	mr_ep_send(test, &pair);
+	KUNIT_ASSERT_EQ(test, fi_write(pair.b.ep, data, 64, NULL, 0, fi_mr_addr(mr),
+				       fi_mr_key(mr), vt_ctx(3)), 0);
+	KUNIT_EXPECT_PTR_EQ(test, ht_failed(test, pair.b.tx, EACCES).context, vt_ctx(3));
+}
+
 /* What it has at first is two pages, which are apart from each other */
 static void what_a_region_cannot_take_is_refused(struct kunit *test)
 {
@@ -487,7 +575,8 @@ static void what_a_region_cannot_take_is_refused(struct kunit *test)
 		.page_limit	= 2,
 	};
 	const struct fakehca_attr hca = { .roce = true, .sg_gaps = true };
-	u8 *buf = ht_buf(test, 2 * SZ_64K);
+	u8 *buf = ht_buf(test, 2 * SZ_64K), on_stack[8];
+	struct kvec stack = { on_stack, sizeof(on_stack) };
 	struct vt *vt = vt_of(test);
 	struct vt_pair pair = {};
 	struct fid_mr *mr, *none;
@@ -532,12 +621,20 @@ static void what_a_region_cannot_take_is_refused(struct kunit *test)
 	attr.mr_sgl = NULL;
 	attr.page_limit = 0;
 	KUNIT_EXPECT_EQ(test, fi_mr_regattr(vt->domain, &attr, FI_MR_ENDPOINT, &none), -EINVAL);
+	attr.type = FI_BUF_KVEC;
+	attr.mr_iov = &stack;
+	attr.iov_count = 1;
+	KUNIT_EXPECT_EQ(test, fi_mr_regattr(vt->domain, &attr, FI_MR_ENDPOINT, &none), -EINVAL);
 }
 
 static struct kunit_case mr_ep_cases[] = {
 	KUNIT_CASE(what_a_region_cannot_take_is_refused),
+	KUNIT_CASE(a_region_takes_shorter_and_longer_lists_in_turn),
+	KUNIT_CASE(a_refresh_may_take_an_access_away),
 	KUNIT_CASE(a_region_in_flight_is_not_closed),
 	KUNIT_CASE_PARAM(a_region_in_flight_closes_with_its_connection, mr_ends_gen_params),
+	KUNIT_CASE_PARAM(a_send_queue_with_a_region_in_flight_is_drained_once,
+			 mr_drained_gen_params),
 	KUNIT_CASE(registrations_are_taken_back_before_their_doorbell),
 	KUNIT_CASE(a_registration_leaves_the_one_behind_it),
 	KUNIT_CASE(no_peer_ends_a_key_before_the_doorbell),
