@@ -66,6 +66,36 @@ static void a_read_in_parts_is_one_operation(struct kunit *test)
 	vt_none(test, hs.pair.a.tx);
 }
 
+/* What was the first part of another read is all of this one */
+static void a_read_leaves_no_part_to_the_next_one(struct kunit *test)
+{
+	struct hs hs = {};
+	unsigned int base;
+
+	hs_open(test, &hs);
+	hs_expect_read(test, &hs);
+	base = fakehca_calls(ht_of(test)->hca, FAKEHCA_POST_SEND);
+	KUNIT_ASSERT_EQ(test, fi_read(hs.pair.a.ep, hs.to, HS_LEN, NULL, 0, (uintptr_t)hs.from,
+				      fi_mr_key(hs.mr), vt_ctx(1)), 0);
+	vt_done(test, hs.pair.a.tx, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, fakehca_calls(ht_of(test)->hca, FAKEHCA_POST_SEND), base + 2);
+	KUNIT_EXPECT_MEMEQ(test, hs.to, hs.from, HS_LEN);
+}
+
+static void a_read_takes_a_registration_along(struct kunit *test)
+{
+	struct fid_mr *mr;
+	struct hs hs = {};
+
+	hs_open(test, &hs);
+	mr = hm_reg_ep(test, hs.pair.a.ep);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+	hs_expect_read(test, &hs);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, FI_DISCARD, NULL), -EALREADY);
+	KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, 0, vt_ctx(1)), 0);
+	vt_done(test, hs.pair.a.tx, vt_ctx(1));
+}
+
 static void enable_fails_with_a_region(struct kunit *test)
 {
 	struct vt_end end = {};
@@ -77,6 +107,7 @@ static void enable_fails_with_a_region(struct kunit *test)
 		ht_end_open(test, &end, vt_of(test)->info);
 		fakehca_fail(ht_of(test)->hca, FAKEHCA_ALLOC_MR, i, -ENOMEM);
 		KUNIT_EXPECT_EQ(test, fi_enable(end.ep), -ENOMEM);
+		KUNIT_EXPECT_EQ(test, ht_stats(test).mrs, 0);
 		KUNIT_EXPECT_EQ(test, fi_enable(end.ep), 0);
 		vt_end_close(test, &end);
 	}
@@ -181,6 +212,8 @@ static void reads_that_are_flushed_twice_end_once(struct kunit *test)
 
 static struct kunit_case hs_cases[] = {
 	KUNIT_CASE(a_read_in_parts_is_one_operation),
+	KUNIT_CASE(a_read_leaves_no_part_to_the_next_one),
+	KUNIT_CASE(a_read_takes_a_registration_along),
 	KUNIT_CASE(enable_fails_with_a_region),
 	KUNIT_CASE(a_read_that_cannot_be_mapped_leaves_nothing),
 	KUNIT_CASE_PARAM(a_read_that_is_refused_ends_with_the_connection, hs_refusal_gen_params),
