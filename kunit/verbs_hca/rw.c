@@ -226,6 +226,98 @@ static void a_move_takes_as_many_rounds_as_it_needs(struct kunit *test)
 	vt_none(test, hv.pair.a.tx);
 }
 
+/* iWARP has no fence in front of a read */
+static void a_fence_is_for_the_first_round(struct kunit *test)
+{
+	const struct hv_param *param = test->param_value;
+	struct hv hv = {};
+	unsigned int base;
+	u64 addr, key;
+	ssize_t ret;
+
+	hv_open(test, &hv, HV_DEPTH, 1);
+	addr = (uintptr_t)hv.target;
+	key = fi_mr_key(hv.mr);
+	base = ht_stats(test).fences;
+	if (param->read)
+		ret = fi_readsgl(hv.pair.a.ep, hv.sgl, HV_PAGES, 0, HV_LEN, 0, addr, key,
+				 vt_ctx(1), FI_COMPLETION | FI_FENCE);
+	else
+		ret = fi_writesgl(hv.pair.a.ep, hv.sgl, HV_PAGES, 0, HV_LEN, 0, addr, key,
+				  vt_ctx(1), FI_COMPLETION | FI_FENCE);
+	if (param->read && !param->roce) {
+		KUNIT_EXPECT_EQ(test, ret, -FI_EBADFLAGS);
+		return;
+	}
+	KUNIT_ASSERT_EQ(test, ret, 0);
+	vt_done(test, hv.pair.a.tx, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, ht_stats(test).fences, base + 1);
+}
+
+/**
+ * struct hv_cut - A list, and how a device with four elements in a work request transfers it
+ * @name: of that
+ * @max_msg_size: of the device
+ * @lens: of the elements; together no more than HV_CUT
+ * @wrs: work requests
+ * @elems: their elements
+ */
+struct hv_cut {
+	const char	*name;
+	u32		max_msg_size;
+	u32		lens[3];
+	unsigned int	wrs;
+	unsigned int	elems;
+};
+
+#define HV_CUT		(SZ_64K + PAGE_SIZE)
+
+static const struct hv_cut hv_cuts[] = {
+	{ "an element longer than a message", 2 * PAGE_SIZE, { 3 * PAGE_SIZE }, 2, 2 },
+	{ "elements longer than one", 2 * PAGE_SIZE, { PAGE_SIZE, PAGE_SIZE, PAGE_SIZE }, 2, 3 },
+	{ "an element longer than a segment", 0, { HV_CUT }, 1, 2 },
+	{ "a segment, and one more", 0, { SZ_64K, PAGE_SIZE }, 1, 2 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(hv_cut, hv_cuts, name);
+
+static void a_list_is_cut_where_the_device_has_its_limits(struct kunit *test)
+{
+	const struct hv_cut *cut = test->param_value;
+	struct fakehca_attr attr = { .roce = true, .max_msg_size = cut->max_msg_size };
+	u8 *from = ht_buf(test, HV_CUT), *to = ht_buf(test, HV_CUT);
+	unsigned int posted, mapped, nents;
+	struct kvec region = { to, HV_CUT };
+	struct scatterlist sgl[3];
+	struct hv hv = {};
+	size_t len = 0;
+
+	attr.fast_reg_pages = 32;
+	hm_serve(test, &attr);
+	ht_end_open(test, &hv.pair.a, vt_of(test)->info);
+	KUNIT_ASSERT_EQ(test, hv_set_rw_ops(&hv, 1), 0);
+	ht_join(test, &hv.pair);
+	KUNIT_ASSERT_EQ(test, hm_regv(test, &region, 1, HM_REMOTE, &hv.mr), 0);
+	vt_fill(from, HV_CUT, 3);
+	sg_init_table(sgl, ARRAY_SIZE(sgl));
+	for (nents = 0; nents < ARRAY_SIZE(sgl) && cut->lens[nents]; nents++) {
+		sg_set_buf(&sgl[nents], from + len, cut->lens[nents]);
+		len += cut->lens[nents];
+	}
+
+	posted = fakehca_calls(ht_of(test)->hca, FAKEHCA_POST_SEND);
+	mapped = ht_stats(test).mapped;
+	fakehca_hold(ht_of(test)->hca);
+	KUNIT_ASSERT_EQ(test, fi_writesgl(hv.pair.a.ep, sgl, nents, 0, len, 0, (uintptr_t)to,
+					  fi_mr_key(hv.mr), vt_ctx(1), FI_COMPLETION), 0);
+	KUNIT_EXPECT_EQ(test, fakehca_calls(ht_of(test)->hca, FAKEHCA_POST_SEND),
+			posted + cut->wrs);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, mapped + cut->elems);
+	fakehca_release(ht_of(test)->hca);
+	vt_done(test, hv.pair.a.tx, vt_ctx(1));
+	KUNIT_EXPECT_MEMEQ(test, from, to, len);
+}
+
 static void moves_in_flight_are_counted(struct kunit *test)
 {
 	struct hv hv = {};
@@ -457,6 +549,7 @@ static void a_connection_that_ends_between_rounds_cancels_once(struct kunit *tes
 	unsigned long end = jiffies + msecs_to_jiffies(HT_PATIENCE_MS);
 	struct fi_cq_err_entry error = {};
 	struct fi_cq_data_entry entry;
+	unsigned int posted;
 	struct hv hv = {};
 	ssize_t ret;
 
@@ -464,6 +557,7 @@ static void a_connection_that_ends_between_rounds_cancels_once(struct kunit *tes
 	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
 	fakehca_idle(ht_of(test)->hca);
 	KUNIT_ASSERT_EQ(test, fi_shutdown(hv.pair.a.ep, 0), 0);
+	posted = fakehca_calls(ht_of(test)->hca, FAKEHCA_POST_SEND);
 	while ((ret = fi_cq_read(hv.pair.a.tx->cq, &entry, 1)) == -EAGAIN &&
 	       time_before(jiffies, end))
 		cond_resched();
@@ -472,6 +566,8 @@ static void a_connection_that_ends_between_rounds_cancels_once(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, error.err, ECANCELED);
 	KUNIT_EXPECT_EQ(test, error.prov_errno, IB_WC_WR_FLUSH_ERR);
 	KUNIT_EXPECT_PTR_EQ(test, error.op_context, vt_ctx(8));
+	/* A marker, and nothing of the next round */
+	KUNIT_EXPECT_EQ(test, fakehca_calls(ht_of(test)->hca, FAKEHCA_POST_SEND), posted + 1);
 	hv_expect_unmapped(test, &hv);
 	vt_none(test, hv.pair.a.tx);
 }
@@ -562,6 +658,8 @@ static void a_drain_during_a_removal_waits_for_calls_of_the_endpoint(struct kuni
 
 static struct kunit_case rw_cases[] = {
 	KUNIT_CASE_PARAM(a_move_takes_as_many_rounds_as_it_needs, hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_fence_is_for_the_first_round, hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_list_is_cut_where_the_device_has_its_limits, hv_cut_gen_params),
 	KUNIT_CASE_PARAM(moves_in_flight_are_counted, hv_param_gen_params),
 	KUNIT_CASE_PARAM(enable_fails_without_registrations, hv_param_gen_params),
 	KUNIT_CASE_PARAM(a_move_needs_a_connection, hv_param_gen_params),

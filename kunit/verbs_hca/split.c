@@ -161,6 +161,8 @@ static void sp_refuse_in_the_middle(struct kunit *test, unsigned int times)
 	/* Without the marker nobody knows before the close what the device does */
 	if (times == 1)
 		sp_expect_unmapped(test, &sp);
+	else
+		KUNIT_EXPECT_GT(test, ht_stats(test).mapped, sp.mapped);
 	vt_event(test, sp.pair.a.eq, FI_SHUTDOWN, NULL);
 	vt_event(test, sp.pair.b.eq, FI_SHUTDOWN, NULL);
 	vt_none(test, sp.pair.a.tx);
