@@ -4,6 +4,7 @@
  * that are copied instead of mapped, by the device (inline data) or through the
  * endpoint's bounce buffer.
  */
+#include <linux/scatterlist.h>
 #include <rdma/fi_rma.h>
 #include "../lib/calls.h"
 #include "hca.h"
@@ -87,6 +88,59 @@ static void a_list_may_lie_in_regions_in_part(struct kunit *test)
 	list_maps(test, &pair, buf, (void *[]) { in, in, in, in }, 4, 0);
 	list_maps(test, &pair, buf, (void *[]) { NULL, NULL, in, NULL }, 4, 3);
 	list_maps(test, &pair, buf, NULL, 1, 1);
+}
+
+static void a_write_that_is_longer_than_its_target_is_unmapped(struct kunit *test)
+{
+	const struct fakehca_attr attr = { .roce = true };
+	struct kvec kvec = { ht_buf(test, 64), 64 };
+	const struct fi_rma_iov target = { .len = 63, .key = 1 };
+	const struct fi_msg_rma msg = {
+		.msg_iov	= &kvec,
+		.iov_count	= 1,
+		.rma_iov	= &target,
+		.rma_iov_count	= 1,
+	};
+	struct vt_pair pair = {};
+	unsigned int mapped;
+
+	hm_serve(test, &attr);
+	ht_join(test, &pair);
+	mapped = ht_stats(test).mapped;
+	KUNIT_EXPECT_EQ(test, fi_writemsg(pair.a.ep, &msg, FI_COMPLETION), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, mapped);
+}
+
+/* A call that finds no slot gives up before it maps */
+static void a_full_queue_maps_nothing(struct kunit *test)
+{
+	u8 *buf = ht_buf(test, 64);
+	struct vt_pair pair = {};
+	struct scatterlist sg;
+	struct fi_info *info;
+	unsigned int maps, i;
+	size_t rw_ops = 1;
+
+	hm_serve(test, NULL);
+	info = vt_dup(test, vt_of(test)->info);
+	info->tx_attr->size = 4;
+	info->rx_attr->size = 4;
+	ht_end_open(test, &pair.a, info);
+	KUNIT_ASSERT_EQ(test, fi_setopt(&pair.a.ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RW_OPS,
+					&rw_ops, sizeof(rw_ops)), 0);
+	ht_join(test, &pair);
+	fakehca_hold(ht_of(test)->hca);
+	for (i = 0; i < 4; i++) {
+		vt_recv(test, &pair.a, NULL, 0, vt_ctx(i));
+		vt_send(test, &pair.a, NULL, 0, vt_ctx(i));
+	}
+	sg_init_one(&sg, buf, 64);
+	maps = ht_stats(test).maps;
+	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, buf, 64, NULL, 0, NULL), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_recv(pair.a.ep, buf, 64, NULL, 0, NULL), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, fi_writesgl(pair.a.ep, &sg, 1, 0, 64, 0, 0, 1, NULL, 0), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).maps, maps);
+	fakehca_release(ht_of(test)->hca);
 }
 
 /* As any other, although the device copies a byte to send */
@@ -271,6 +325,8 @@ static struct kunit_case inject_cases[] = {
 	KUNIT_CASE(a_bad_element_unmaps_the_good_ones),
 	KUNIT_CASE(a_list_too_long_is_unmapped_again),
 	KUNIT_CASE(a_list_may_lie_in_regions_in_part),
+	KUNIT_CASE(a_write_that_is_longer_than_its_target_is_unmapped),
+	KUNIT_CASE(a_full_queue_maps_nothing),
 	KUNIT_CASE(a_receive_of_one_byte_is_mapped),
 	KUNIT_CASE(inject_copies_before_it_returns),
 	KUNIT_CASE(inline_devices_need_no_bounce_buffer),
