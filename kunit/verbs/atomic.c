@@ -205,6 +205,7 @@ static ssize_t comparemsg(struct vt_vectors *v, size_t compare, u64 flags)
 static void vectors_and_messages_do_what_the_plain_calls_do(struct kunit *test)
 {
 	struct vt_vectors v = {};
+	struct fid_mr *in, *out;
 	struct vt_cq *cq;
 	u64 *own, *target;
 
@@ -233,6 +234,15 @@ static void vectors_and_messages_do_what_the_plain_calls_do(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fetchmsg(&v, FI_SUM, 1, FI_COMPLETION), 0);
 	vt_done(test, cq, vt_ctx(6));
 	KUNIT_EXPECT_EQ(test, target[0], 30);
+
+	/* The operand and the result are in regions of their own */
+	in = vt_reg(test, own, 8, FI_WRITE);
+	out = vt_reg(test, &own[2], 8, FI_READ);
+	KUNIT_ASSERT_EQ(test, fi_fetch_atomic(v.atomic.pair.a.ep, own, 1, fi_mr_desc(in), &own[2],
+					      fi_mr_desc(out), 0, v.remote.addr, v.remote.key,
+					      FI_UINT64, FI_ATOMIC_READ, vt_ctx(6)), 0);
+	vt_done(test, cq, vt_ctx(6));
+	KUNIT_EXPECT_EQ(test, own[2], 30);
 
 	own[1] = 30;
 	own[0] = 1;
@@ -275,6 +285,10 @@ static void vectors_of_other_lengths_are_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, comparemsg(&v, 1, 0), -EINVAL);
 	v.msg.op = FI_ATOMIC_WRITE;
 	KUNIT_EXPECT_EQ(test, fi_atomicmsg(ep, &v.msg, 0), -EINVAL);
+	v.remote.count = 1;
+	/* Keys have 32 bits */
+	v.remote.key |= BIT_ULL(32);
+	KUNIT_EXPECT_EQ(test, fetchmsg(&v, FI_SUM, 1, 0), -EINVAL);
 	v.msg.rma_iov_count = 2;
 	KUNIT_EXPECT_EQ(test, fetchmsg(&v, FI_SUM, 1, 0), -E2BIG);
 	vt_none(test, v.atomic.pair.a.tx);

@@ -34,6 +34,7 @@ static void a_device_that_takes_atomics_has_them(struct kunit *test)
 	u64 *target = ht_buf(test, 64), *old = ht_buf(test, 64);
 	struct vt_pair pair = {};
 	u64 one = 1, two = 2;
+	unsigned int fences;
 	struct fi_info *info;
 	struct fid_mr *mr;
 
@@ -52,6 +53,15 @@ static void a_device_that_takes_atomics_has_them(struct kunit *test)
 	vt_done(test, pair.a.tx, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, *old, 1);
 	KUNIT_EXPECT_EQ(test, *target, 2);
+
+	/* A write, behind a fence */
+	fences = ht_stats(test).fences;
+	*old = 3;
+	KUNIT_ASSERT_EQ(test, fi_atomic(pair.a.ep, old, 1, NULL, 0, (uintptr_t)target,
+					fi_mr_key(mr), FI_UINT64, FI_ATOMIC_WRITE, vt_ctx(3)), 0);
+	vt_done(test, pair.a.tx, vt_ctx(3));
+	KUNIT_EXPECT_EQ(test, *target, 3);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).fences, fences + 1);
 }
 
 /* All but atomics works, as on a device that has none */
