@@ -171,7 +171,7 @@ static void many_reads_at_a_time_lose_nothing(struct kunit *test)
 /* What a read needs beside its place in the queue is there even then */
 static void an_endpoint_for_one_operation_can_read(struct kunit *test)
 {
-	u8 *buf = vt_buf(test, READ_LEN);
+	u8 *buf = vt_buf(test, READ_LEN), stack[8];
 	struct vt_far reader = { .size = 1 };
 	struct kvec iov[2];
 	int i;
@@ -193,6 +193,9 @@ static void an_endpoint_for_one_operation_can_read(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, readv(&reader, iov, 2, 1), 0);
 		vt_done(test, reader.pair.a.tx, vt_ctx(1));
 	}
+	/* Although there would be nothing left for the second one */
+	iov[1].iov_base = stack;
+	KUNIT_EXPECT_EQ(test, readv(&reader, iov, 2, 1), -EINVAL);
 	KUNIT_EXPECT_EQ(test, read_to(&reader, buf, 8, 2), 0);
 	vt_done(test, reader.pair.a.tx, vt_ctx(2));
 }
