@@ -10,6 +10,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 #include "../lib/async.h"
+#include "../lib/refusal.h"
 #include "mr.h"
 
 /**
@@ -103,6 +104,8 @@ static void registration_ends_with_the_status(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, before.mapped);
 	}
 	KUNIT_ASSERT_EQ(test, hm_reg_any(test, &mr), 0);
+	/* Whatever the status was, the connection that has failed is replaced once */
+	KUNIT_EXPECT_EQ(test, fakehca_calls(ht_of(test)->hca, FAKEHCA_CONNECT), 2);
 }
 
 /* A device that flushes everything ends the second try, too */
@@ -111,12 +114,31 @@ static void a_device_that_only_flushes_is_not_tried_for_ever(struct kunit *test)
 	struct fid_mr *mr;
 
 	hm_open(test, NULL);
+	vt_refusals_begin(test);
 	KUNIT_ASSERT_EQ(test, hm_reg_any(test, &mr), 0);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 1, IB_WC_WR_FLUSH_ERR);
 	fakehca_fail(ht_of(test)->hca, FAKEHCA_CONNECT, 1, -ENETDOWN);
 	KUNIT_EXPECT_EQ(test, hm_reg_any(test, &mr), -ENETDOWN);
+	vt_refused(test, "mr_reg", -ENETDOWN, "could not be connected with itself");
 	fakehca_fail_again(ht_of(test)->hca, FAKEHCA_SEND_WC, 1, IB_WC_WR_FLUSH_ERR, 2);
 	KUNIT_EXPECT_EQ(test, hm_reg_any(test, &mr), -EIO);
+	vt_refused(test, "mr_reg", -EIO, "refused the registration twice");
+	KUNIT_EXPECT_EQ(test, hm_reg_any(test, &mr), 0);
+}
+
+/* If it cannot listen at the client's address, it can at none of the others */
+static void a_device_that_has_lost_its_address_registers_nothing(struct kunit *test)
+{
+	struct fakehca *hca;
+	struct fid_mr *mr;
+
+	hm_open(test, NULL);
+	hca = ht_of(test)->hca;
+	vt_refusals_begin(test);
+	fakehca_fail_again(hca, FAKEHCA_LISTEN, 1, -EADDRNOTAVAIL, 100);
+	KUNIT_EXPECT_EQ(test, hm_reg_any(test, &mr), -EADDRNOTAVAIL);
+	vt_refused(test, "mr_reg", -EADDRNOTAVAIL, "has no address");
+	fakehca_fail(hca, FAKEHCA_LISTEN, 0, 0);
 	KUNIT_EXPECT_EQ(test, hm_reg_any(test, &mr), 0);
 }
 
@@ -341,9 +363,13 @@ KUNIT_ARRAY_PARAM(stranger_len, stranger_lens, stranger_len_name);
 static void strangers_are_rejected(struct kunit *test)
 {
 	struct reg_stranger *stranger = ht_buf(test, sizeof(*stranger));
+	struct vt *vt = vt_of(test);
 	struct fid_mr *mr;
 
 	hm_open(test, NULL);
+	((struct sockaddr_in *)vt->info->src_addr)->sin_port = htons(7);
+	KUNIT_ASSERT_EQ(test, fi_domain(vt->fabric, vt->info, &vt->domain, NULL), 0);
+	vt_adopt(test, &vt->domain->fid);
 	stranger->ibdev = fakehca_ibdev(ht_of(test)->hca);
 	stranger->len = *(const u8 *)test->param_value;
 	INIT_WORK(&stranger->work, stranger_work);
@@ -355,7 +381,7 @@ static void strangers_are_rejected(struct kunit *test)
 	flush_work(&stranger->work);
 	KUNIT_EXPECT_EQ(test, stranger->ret, -ECONNREFUSED);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).qps, 2);
-	/* No port of a service is taken, not even for that moment */
+	/* No port of a service is taken, not even for that moment, nor that of the domain's address */
 	KUNIT_EXPECT_GE(test, ntohs(((struct sockaddr_in *)&stranger->to)->sin_port), 1024);
 }
 
@@ -401,10 +427,31 @@ static void a_removal_ends_a_registration_that_connects(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, reg), -ENODEV);
 }
 
+/**
+ * struct reg_reply - How the connection manager reports that a request was refused
+ * @name: of that
+ * @status: what it reports; 0: that the request was rejected
+ * @error: what the client sees
+ */
+struct reg_reply {
+	const char	*name;
+	int		status;
+	int		error;
+};
+
+static const struct reg_reply reg_replies[] = {
+	{ "rejected", 0, -ECONNREFUSED },
+	{ "an errno", -EHOSTUNREACH, -EHOSTUNREACH },
+	{ "no errno", 5, -ENETUNREACH },
+};
+
+KUNIT_ARRAY_PARAM_DESC(reg_reply, reg_replies, name);
+
 /* And not when the limit of the step is over, which is as long as the patience of the case */
 static void a_refusal_ends_a_registration_at_once(struct kunit *test)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	const struct reg_reply *reply = test->param_value;
 	struct vt_async *reg;
 	struct fakehca *hca;
 	ktime_t begin;
@@ -412,10 +459,11 @@ static void a_refusal_ends_a_registration_at_once(struct kunit *test)
 	reg = reg_lost(test);
 	hca = ht_of(test)->hca;
 
+	fakehca_fail(hca, FAKEHCA_REPLY, !!reply->status, reply->status);
 	begin = ktime_get();
 	KUNIT_EXPECT_EQ(test, ib_modify_qp(fakehca_qp(hca, fakehca_last_qp(hca)), &attr,
 					   IB_QP_STATE), 0);
-	KUNIT_EXPECT_EQ(test, vt_async_join(test, reg), -ECONNREFUSED);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, reg), reply->error);
 	KUNIT_EXPECT_LT(test, ktime_ms_delta(ktime_get(), begin), HT_PATIENCE_MS / 2);
 }
 
@@ -439,12 +487,13 @@ static struct kunit_case reg_cases[] = {
 	KUNIT_CASE_PARAM(registration_fails_with_the_verb, reg_fail_gen_params),
 	KUNIT_CASE_PARAM(registration_ends_with_the_status, reg_status_gen_params),
 	KUNIT_CASE(a_device_that_only_flushes_is_not_tried_for_ever),
+	KUNIT_CASE(a_device_that_has_lost_its_address_registers_nothing),
 	KUNIT_CASE(a_broken_connection_is_replaced),
 	KUNIT_CASE(a_registration_cut_off_starts_again),
 	KUNIT_CASE(a_late_flush_does_not_stop_a_registration),
 	KUNIT_CASE_PARAM(strangers_are_rejected, stranger_len_gen_params),
 	KUNIT_CASE(a_removal_ends_a_registration_that_connects),
-	KUNIT_CASE(a_refusal_ends_a_registration_at_once),
+	KUNIT_CASE_PARAM(a_refusal_ends_a_registration_at_once, reg_reply_gen_params),
 	KUNIT_CASE(one_connection_serves_all_registrations),
 	{}
 };
