@@ -190,6 +190,40 @@ static void large_data_over_iwarp_are_reported(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ht_stats(test).unsaid, base);
 }
 
+/* Queue pairs that change their state when a connection ends, at either end */
+static unsigned int po_shutdown(struct kunit *test, struct vt_pair *pair)
+{
+	struct fakehca *hca = ht_of(test)->hca;
+	unsigned int base = fakehca_calls(hca, FAKEHCA_MODIFY_QP);
+
+	KUNIT_ASSERT_EQ(test, fi_shutdown(pair->a.ep, 0), 0);
+	vt_event(test, pair->a.eq, FI_SHUTDOWN, NULL);
+	vt_event(test, pair->b.eq, FI_SHUTDOWN, NULL);
+	fakehca_idle(hca);
+	return fakehca_calls(hca, FAKEHCA_MODIFY_QP) - base;
+}
+
+/* Over iWARP an endpoint with operations in flight flushes them in front of the end */
+static void what_has_ended_or_was_refused_is_not_in_flight(struct kunit *test)
+{
+	const struct po_call *call = test->param_value;
+	struct po po = { .pair.a.bind_flags = FI_SELECTIVE_COMPLETION };
+	struct vt_pair idle = {};
+
+	po_open(test, &po, call->roce);
+	ht_join(test, &idle);
+	/* A read over iWARP has registered by then, and a send would leave its receive */
+	if (!call->no_fence && call->op != VT_SENDMSG) {
+		fakehca_fail(ht_of(test)->hca, FAKEHCA_POST_SEND, 1, -ENOMEM);
+		KUNIT_EXPECT_EQ(test, po_post(&po, call, 0), -EAGAIN);
+	}
+	/* The device does not report it */
+	KUNIT_ASSERT_EQ(test, fi_write(po.pair.a.ep, po.buf, 8, NULL, 0, (uintptr_t)po.target,
+				       po.key, vt_ctx(1)), 0);
+	po_do(test, &po, 0);
+	KUNIT_EXPECT_EQ(test, po_shutdown(test, &po.pair), po_shutdown(test, &idle));
+}
+
 /*
  * Of the operations that have no completion, the device reports the last one of each half of the
  * queue, and so frees that half.
@@ -388,6 +422,7 @@ static struct kunit_case kofi_hca_post_cases[] = {
 	KUNIT_CASE_PARAM(a_fence_reaches_the_device, po_call_gen_params),
 	KUNIT_CASE_PARAM(an_operation_has_one_doorbell, po_call_gen_params),
 	KUNIT_CASE_PARAM(large_data_over_iwarp_are_reported, po_call_gen_params),
+	KUNIT_CASE_PARAM(what_has_ended_or_was_refused_is_not_in_flight, po_call_gen_params),
 	KUNIT_CASE(every_half_queue_is_reported_once),
 	KUNIT_CASE(a_chain_has_one_doorbell),
 	KUNIT_CASE(the_eighth_of_a_chain_rings),
