@@ -7,6 +7,7 @@
  * has a peer for it.
  */
 #include <linux/workqueue.h>
+#include "../lib/dmabuf.h"
 #include "../lib/memory.h"
 #include "verbs.h"
 #include "peer.h"
@@ -351,6 +352,43 @@ static void a_peer_that_writes_on_gets_a_clean_error(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(buf, 0xcc, VT_AREA));
 }
 
+static int mr_reg_dmabuf(struct kunit *test, struct dma_buf *dmabuf, unsigned long base,
+			 struct fid_mr **mr)
+{
+	const struct fi_mr_dmabuf piece = {
+		.dmabuf		= dmabuf,
+		.offset		= 100,
+		.len		= PAGE_SIZE,
+		.base_addr	= (void *)base,
+	};
+	const struct fi_mr_attr attr = {
+		.dmabuf		= &piece,
+		.iov_count	= 1,
+		.access		= FI_REMOTE_READ | FI_REMOTE_WRITE,
+	};
+
+	return fi_mr_regattr(vt_of(test)->domain, &attr, FI_MR_DMABUF, mr);
+}
+
+/* The last addresses are two pages below the end of all, as the piece goes from one into another */
+static void peers_have_addresses_of_their_own_for_a_dmabuf(struct kunit *test)
+{
+	struct vt_dmabuf *db = vt_dmabuf(test, VT_DMABUF_FIXED, 2 * PAGE_SIZE);
+	struct fi_info *hints = vt_rma_hints(test);
+	struct fid_mr *mr;
+
+	hints->caps |= FI_HMEM;
+	vt_open(test, AF_INET, hints);
+	KUNIT_EXPECT_EQ(test, mr_reg_dmabuf(test, db->dmabuf, -PAGE_SIZE, &mr), -EINVAL);
+	vt_dmabuf_expect_unused(test, db);
+	KUNIT_ASSERT_EQ(test, mr_reg_dmabuf(test, db->dmabuf, -2 * PAGE_SIZE, &mr), 0);
+	vt_adopt(test, &mr->fid);
+	KUNIT_EXPECT_EQ(test, fi_mr_addr(mr), 100 - 2 * PAGE_SIZE);
+	/* No local operation has it as its buffer */
+	KUNIT_EXPECT_NULL(test, fi_mr_desc(mr));
+	vt_close(test, &mr->fid);
+}
+
 KUNIT_ARRAY_PARAM_DESC(vt_memory, vt_memories, name);
 
 static struct kunit_case mr_cases[] = {
@@ -363,6 +401,7 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(requested_keys_are_ignored),
 	KUNIT_CASE(a_key_is_dead_after_close_and_others_go_on),
 	KUNIT_CASE(a_peer_that_writes_on_gets_a_clean_error),
+	KUNIT_CASE(peers_have_addresses_of_their_own_for_a_dmabuf),
 	{}
 };
 
