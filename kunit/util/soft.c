@@ -6,6 +6,7 @@
 #include <linux/scatterlist.h>
 #include <net/net_namespace.h>
 #include <rdma/fi_rma.h>
+#include <kofi/eq.h>
 #include <kofi/soft.h>
 #include "util.h"
 
@@ -22,13 +23,18 @@
  * @rx: completions of its receives
  * @buf: a local buffer
  * @sgl: a list that has it
+ * @eq: its event queue, if it has one
  * @done: context of operations with callbacks
  * @closed: it needs no close any more
  * @admits: the provider allows operations
- * @works: runs of its worker
+ * @slow: its worker takes its time
+ * @again: how often a slow worker has itself run once more
+ * @works: runs of its worker that have begun
+ * @worked: runs of its worker that have ended
  * @nows: operations that were taken within their call
  * @readys: calls of its ready callback
  * @dones: operations that have called back
+ * @events: calls of the handler of its event queue
  * @ready: completed by each call of the ready callback
  */
 struct soft {
@@ -38,15 +44,20 @@ struct soft {
 	struct fi_info		*info;
 	struct fid_cq		*tx;
 	struct fid_cq		*rx;
+	struct fid_eq		*eq;
 	u8			*buf;
 	struct scatterlist	sgl;
 	struct fi_done		done;
 	bool			closed;
 	bool			admits;
+	bool			slow;
+	int			again;
 	atomic_t		works;
+	atomic_t		worked;
 	int			nows;
 	int			readys;
 	atomic_t		dones;
+	atomic_t		events;
 	struct completion	ready;
 };
 
@@ -101,11 +112,19 @@ static const struct kofi_srx_ops srx_ops = {
 static void soft_work(struct work_struct *work)
 {
 	struct kofi_soft_ep *ep = container_of(work, struct kofi_soft_ep, work);
+	struct soft *soft = to_soft(ep);
 	struct kofi_soft_op *op;
 
-	atomic_inc(&to_soft(ep)->works);
+	atomic_inc(&soft->works);
 	while (READ_ONCE(ep->over) && (op = take(ep)))
 		kofi_soft_op_done(op, ECANCELED);
+	if (soft->slow)
+		msleep(20);
+	if (soft->again) {
+		soft->again--;
+		kofi_soft_kick(ep);
+	}
+	atomic_inc(&soft->worked);
 }
 
 static void soft_now(struct kofi_soft_ep *ep)
@@ -134,6 +153,12 @@ static void soft_close(struct kofi_soft_ep *ep)
 	soft_shut(ep, ECANCELED);
 }
 
+static void soft_gone(struct kofi_soft_ep *ep)
+{
+	kofi_soft_ep_over(ep);
+	kofi_srx_flush(&ep->own_srx, ECANCELED);
+}
+
 static void soft_free(struct kofi_soft_ep *ep)
 {
 	kofi_soft_ep_fini(ep);
@@ -152,6 +177,7 @@ static struct kofi_soft_type soft_type = {
 	.admit		= soft_admit,
 	.event_room	= soft_event_room,
 	.shut		= soft_shut,
+	.gone		= soft_gone,
 	.close		= soft_close,
 	.free		= soft_free,
 	.fabrics	= LIST_HEAD_INIT(soft_type.fabrics),
@@ -198,6 +224,8 @@ static void close_all(void *arg)
 		close_ep(soft);
 	soft->tx->fid.ops->close(&soft->tx->fid);
 	soft->rx->fid.ops->close(&soft->rx->fid);
+	if (soft->eq)
+		soft->eq->fid.ops->close(&soft->eq->fid);
 	soft->domain->fid.ops->close(&soft->domain->fid);
 	soft->fabric->fid.ops->close(&soft->fabric->fid);
 }
@@ -256,7 +284,6 @@ static struct soft *open_with(struct kunit *test, const struct fi_cq_attr *tx,
 	init_completion(&soft->ready);
 	sg_init_one(&soft->sgl, soft->buf, LEN);
 	soft->info = soft_info(test);
-	soft_type.wq = system_unbound_wq;
 	KUNIT_ASSERT_EQ(test, kofi_soft_fabric_open(&soft_type, &attr, &soft->fabric, NULL), 0);
 	KUNIT_ASSERT_EQ(test, kofi_soft_domain_open(soft->fabric, soft->info, &soft->domain, NULL),
 			0);
@@ -366,6 +393,51 @@ static void a_drain_waits_for_callbacks_of_each_side(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, drain(soft), 0);
 		KUNIT_EXPECT_EQ_MSG(test, atomic_read(&soft->dones), 1, "%d", i);
 	}
+}
+
+/* It may still give back what the connection had */
+static void a_drain_waits_for_the_worker(struct kunit *test)
+{
+	struct soft *soft = open_enabled(test);
+
+	soft->slow = true;
+	KUNIT_ASSERT_EQ(test, post_send(soft), 0);
+	KUNIT_EXPECT_EQ(test, drain(soft), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&soft->worked), atomic_read(&soft->works));
+}
+
+/* And for a worker that runs once more */
+static void the_end_of_a_namespace_waits_for_workers(struct kunit *test)
+{
+	struct soft *soft = open_enabled(test);
+
+	soft->slow = true;
+	soft->again = 1;
+	kofi_soft_net_exit(soft->fabric);
+	KUNIT_EXPECT_EQ(test, atomic_read(&soft->worked), 2);
+	KUNIT_EXPECT_EQ(test, post_send(soft), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fi_cq_read(soft->tx, NULL, 0), -ENODEV);
+}
+
+static void handle(struct fid_eq *eq, void *context)
+{
+	struct soft *soft = context;
+
+	atomic_inc(&soft->events);
+}
+
+static void an_endpoint_reports_no_end_that_its_close_brings(struct kunit *test)
+{
+	struct fi_eq_attr attr = { .wait_obj = FI_WAIT_CALLBACK, .handler = handle };
+	struct soft *soft = open_with(test, &usual, &usual, 0);
+
+	KUNIT_ASSERT_EQ(test, kofi_eq_open(&attr, NULL, &soft->eq, soft), 0);
+	KUNIT_ASSERT_EQ(test, kofi_ep_bind(&fid_ep(soft)->fid, &soft->eq->fid, 0), 0);
+	KUNIT_ASSERT_EQ(test, enable(soft), 0);
+	KUNIT_EXPECT_EQ(test, close_ep(soft), 0);
+	/* That something does not happen is no event to wait for */
+	msleep(20);
+	KUNIT_EXPECT_EQ(test, atomic_read(&soft->events), 0);
 }
 
 static void what_is_unread_goes_from_both_queues_with_the_endpoint(struct kunit *test)
@@ -646,6 +718,9 @@ static struct kunit_case soft_cases[] = {
 	KUNIT_CASE(a_drain_waits_for_users_of_the_endpoint),
 	KUNIT_CASE(a_close_waits_for_users_of_the_endpoint),
 	KUNIT_CASE(a_drain_waits_for_callbacks_of_each_side),
+	KUNIT_CASE(a_drain_waits_for_the_worker),
+	KUNIT_CASE(the_end_of_a_namespace_waits_for_workers),
+	KUNIT_CASE(an_endpoint_reports_no_end_that_its_close_brings),
 	KUNIT_CASE(what_is_unread_goes_from_both_queues_with_the_endpoint),
 	KUNIT_CASE(an_enable_that_lacks_room_takes_none),
 	KUNIT_CASE(flags_that_the_peer_does_not_know_are_refused),
@@ -662,8 +737,22 @@ static struct kunit_case soft_cases[] = {
 	{}
 };
 
+static int soft_init(struct kunit_suite *suite)
+{
+	soft_type.wq = alloc_workqueue("kofi_util_soft", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return soft_type.wq ? 0 : -ENOMEM;
+}
+
+static void soft_exit(struct kunit_suite *suite)
+{
+	if (soft_type.wq)
+		destroy_workqueue(soft_type.wq);
+}
+
 static struct kunit_suite soft_suite = {
 	.name		= "kofi_util_soft",
+	.suite_init	= soft_init,
+	.suite_exit	= soft_exit,
 	.test_cases	= soft_cases,
 };
 

@@ -139,6 +139,23 @@ static void a_peek_and_a_claim_name_it_too(struct kunit *test)
 	expect_named(test, us, 3, 1);
 }
 
+/* Only its claimer asks for it */
+static void the_sender_of_a_claimed_message_is_not_looked_for(struct kunit *test)
+{
+	struct ut_srx *us = open_srx(test);
+	int lookups;
+
+	KUNIT_ASSERT_EQ(test, ut_tmsg(us, 1, 5, 10), KOFI_SRX_QUEUED);
+	KUNIT_ASSERT_EQ(test, ut_peek(us, 3, 5, FI_PEEK | FI_CLAIM), 0);
+	ut_gets(test, us, .nr = 3, .len = 10, .tag = 5);
+	insert();
+	lookups = st.lookups;
+	KUNIT_ASSERT_EQ(test, directed(us, 4, 5, 0), 0);
+	KUNIT_EXPECT_EQ(test, st.lookups, lookups);
+	KUNIT_ASSERT_EQ(test, ut_peek(us, 3, 0, FI_CLAIM), 0);
+	expect_named(test, us, 3, 1);
+}
+
 static void the_order_of_a_sender_stays(struct kunit *test)
 {
 	const struct kofi_srx_arrival known = {
@@ -246,6 +263,7 @@ static void strangers_are_looked_up_once_per_insertion(struct kunit *test)
 static struct kunit_case sender_cases[] = {
 	KUNIT_CASE(a_receive_names_a_sender_that_became_known),
 	KUNIT_CASE(a_peek_and_a_claim_name_it_too),
+	KUNIT_CASE(the_sender_of_a_claimed_message_is_not_looked_for),
 	KUNIT_CASE(the_order_of_a_sender_stays),
 	KUNIT_CASE(a_message_has_no_address_that_was_removed_as_it_came),
 	KUNIT_CASE(a_sender_that_becomes_known_as_its_message_comes_is_found),
