@@ -2,7 +2,10 @@
 /*
  * What fi_getinfo() says of an endpoint.
  */
+#include <linux/in.h>
+#include <linux/module.h>
 #include <linux/sizes.h>
+#include <kofi/hook.h>
 #include <rdma/fi_atomic.h>
 #include "rxm.h"
 
@@ -36,6 +39,10 @@ static void an_info_says_what_an_endpoint_has(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, domain->av_type, FI_AV_UNSPEC);
 	KUNIT_EXPECT_EQ(test, domain->mode, 0);
 	KUNIT_EXPECT_EQ(test, domain->mr_key_size, sizeof(u64));
+	KUNIT_EXPECT_EQ(test, domain->cq_data_size, sizeof(u64));
+	KUNIT_EXPECT_EQ(test, domain->cq_cnt, 65536);
+	KUNIT_EXPECT_EQ(test, domain->cntr_cnt, 65536);
+	KUNIT_EXPECT_EQ(test, domain->caps & ~FI_REMOTE_COMM, FI_LOCAL_COMM | FI_AV_USER_ID);
 	KUNIT_EXPECT_EQ(test, domain->max_cq_size, 0);
 	KUNIT_EXPECT_EQ(test, domain->max_ep_tx_ctx, 1);
 	KUNIT_EXPECT_EQ(test, domain->max_ep_rx_ctx, 1);
@@ -92,9 +99,10 @@ static void hints_may_lack_attributes(struct kunit *test)
 }
 
 /* A provider below that has a result without these modes is not asked for one with them */
-static void a_client_without_modes_has_no_result_twice(struct kunit *test)
+static void a_client_without_modes_has_all_results_once(struct kunit *test)
 {
-	struct fi_info *hints = vt_allocinfo(test, "loop;ofi_rxm"), *info, *entry;
+	const struct order *order = test->param_value;
+	struct fi_info *hints = vt_allocinfo(test, order->prov), *info, *entry;
 	int i, counts[2] = {};
 
 	for (i = 0; i < ARRAY_SIZE(counts); i++) {
@@ -127,12 +135,24 @@ static void what_the_wire_lacks_is_refused(struct kunit *test)
 	u8 *buf = vt_buf(test, 8);
 	struct fid_mr *mr;
 	struct fid_ep *ep;
+	int ret;
 
 	KUNIT_EXPECT_EQ(test, fi_scalable_ep(bed->domain, info, &ep, NULL), -ENOSYS);
 	KUNIT_ASSERT_EQ(test, fi_mr_reg(bed->domain, buf, 8, FI_REMOTE_WRITE, 0, 0, 0, &mr, NULL),
 			0);
 	KUNIT_EXPECT_EQ(test, fi_mr_bind(mr, &bed->us.ep->fid, 0), -ENOSYS);
 	KUNIT_EXPECT_EQ(test, fi_close(&mr->fid), 0);
+	ret = fi_mr_reg(bed->domain, buf, 8, FI_REMOTE_WRITE, 0, 0, FI_RMA_EVENT, &mr, NULL);
+	KUNIT_EXPECT_EQ(test, ret, -FI_EBADFLAGS);
+	if (!ret)
+		vt_adopt(test, &mr->fid);
+	KUNIT_EXPECT_EQ(test, fi_srx_context(bed->domain, info->rx_attr, &ep, NULL), -ENOSYS);
+	info->ep_attr->rx_ctx_cnt = FI_SHARED_CONTEXT;
+	ret = fi_endpoint(bed->domain, info, &ep, NULL);
+	KUNIT_EXPECT_EQ(test, ret, -EINVAL);
+	if (!ret)
+		vt_adopt(test, &ep->fid);
+	info->ep_attr->rx_ctx_cnt = 1;
 	/* Without an address no peer knows the endpoint */
 	kfree(info->src_addr);
 	info->src_addr = NULL;
@@ -166,11 +186,128 @@ static void an_endpoint_with_connections_is_not_found(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), -ENODATA);
 }
 
+/* Lower results that do not qualify */
+
+static struct kofi_provider unfit_provider;
+
+static const struct kofi_hook unfit_hook = {
+	.provider	= &unfit_provider,
+};
+
+/* Makes a result one that does not qualify; NULL: they stay as they are */
+static void (*spoil)(struct fi_info *info);
+
+static int unfit_getinfo(u32 version, const char *node, const int service, u64 flags,
+			 struct fi_info *hints, struct fi_info **info)
+{
+	int ret = kofi_hook_getinfo(&unfit_hook, version, node, service, flags, hints, info);
+	struct fi_info *entry;
+
+	for (entry = ret || !spoil ? NULL : *info; entry; entry = entry->next)
+		spoil(entry);
+	return ret;
+}
+
+static int unfit_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
+{
+	return kofi_hook_fabric(&unfit_hook, attr, fabric, context);
+}
+
+static struct kofi_provider unfit_provider = {
+	.name		= "ofi_hook_unfit",
+	.version	= FI_VERSION(1, 0),
+	.getinfo	= unfit_getinfo,
+	.freeinfo	= fi_freeinfo,
+	.fabric		= unfit_fabric,
+	.owner		= THIS_MODULE,
+};
+
+static void withdraw_unfit(void *unused)
+{
+	spoil = NULL;
+	kofi_provider_deregister(&unfit_provider);
+}
+
+static void spoil_addr(struct fi_info *info)
+{
+	((struct sockaddr_in *)info->src_addr)->sin_addr.s_addr = 0;
+}
+
+static void spoil_msg_size(struct fi_info *info)
+{
+	info->ep_attr->max_msg_size = sizeof(struct rxm_wire_hdr) + RXM_LIMIT - 1;
+}
+
+static void spoil_tx_size(struct fi_info *info)
+{
+	info->tx_attr->size = 1;
+}
+
+static void spoil_rx_size(struct fi_info *info)
+{
+	info->rx_attr->size = 1;
+}
+
+static void spoil_order(struct fi_info *info)
+{
+	info->tx_attr->msg_order &= ~FI_ORDER_SAW;
+}
+
+/**
+ * struct unfit - A lower result that does not qualify
+ * @what: why
+ * @spoil: makes it one
+ * @err: of a domain that has qualified before
+ */
+struct unfit {
+	const char	*what;
+	void		(*spoil)(struct fi_info *info);
+	int		err;
+};
+
+static const struct unfit unfits[] = {
+	{ "no address", spoil_addr, ENODATA },
+	{ "short messages", spoil_msg_size, EADDRNOTAVAIL },
+	{ "few sends", spoil_tx_size, EADDRNOTAVAIL },
+	{ "few receives", spoil_rx_size, EADDRNOTAVAIL },
+	{ "writes that messages overtake", spoil_order, EADDRNOTAVAIL },
+};
+
+KUNIT_ARRAY_PARAM_DESC(unfit, unfits, what);
+
+/* Nor is a domain opened on it, if it has qualified before */
+static void a_lower_result_that_does_not_qualify_is_left_out(struct kunit *test)
+{
+	const struct unfit *unfit = test->param_value;
+	struct fi_info *hints = vt_allocinfo(test, "loop;ofi_hook_unfit;ofi_rxm"), *info, *none;
+	struct fid_domain *domain;
+	struct fid_fabric *fabric;
+	int ret;
+
+	hints->addr_format = FI_SOCKADDR_IN;
+	KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION, &unfit_provider), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, withdraw_unfit, NULL), 0);
+	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), 0);
+	vt_free_later(test, info);
+	KUNIT_ASSERT_EQ(test, fi_fabric(info->fabric_attr, &fabric, NULL), 0);
+	vt_adopt(test, &fabric->fid);
+	spoil = unfit->spoil;
+	ret = fi_getinfo(VT_API, NULL, 0, 0, hints, &none);
+	KUNIT_EXPECT_EQ(test, ret, -ENODATA);
+	if (!ret)
+		vt_free_later(test, none);
+	ret = fi_domain(fabric, info, &domain, NULL);
+	KUNIT_EXPECT_EQ(test, ret, -unfit->err);
+	if (!ret)
+		vt_adopt(test, &domain->fid);
+}
+
 static struct kunit_case info_cases[] = {
+	KUNIT_CASE_PARAM(a_lower_result_that_does_not_qualify_is_left_out, unfit_gen_params),
 	KUNIT_CASE(an_info_says_what_an_endpoint_has),
 	KUNIT_CASE_PARAM(an_info_has_the_order_of_what_is_below, order_gen_params),
 	KUNIT_CASE(hints_may_lack_attributes),
-	KUNIT_CASE(a_client_without_modes_has_no_result_twice),
+	KUNIT_CASE_PARAM(a_client_without_modes_has_all_results_once, order_gen_params),
 	KUNIT_CASE(an_atomic_operation_fills_a_packet),
 	KUNIT_CASE(what_the_wire_lacks_is_refused),
 	KUNIT_CASE(queues_are_as_long_as_hints_want),
