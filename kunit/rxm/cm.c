@@ -315,6 +315,63 @@ static void a_refusal_ends_what_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNREFUSED);
 }
 
+/* Which says that it dials, too, or is short of something */
+static void a_peer_that_refuses_for_now_is_dialled_again(struct kunit *test)
+{
+	static const struct rxm_wire_reject msg = { .version = 1, .reason = RXM_WIRE_ALREADY };
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_wire_request request;
+	struct fi_info *info;
+
+	rxm_listen_at(test, 0);
+	info = rxm_be_dialled(test, bed, vt_buf(test, 8), 8, &request);
+	KUNIT_ASSERT_EQ(test, fi_reject(vt_of(test)->pep, info->handle, &msg, sizeof(msg)), 0);
+	rxm_accept(test, bed, rxm_next_dial(test, bed, &request), false);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	vt_done(test, bed->peer.rx, vt_ctx(0));
+}
+
+/* More than an endpoint dials at a time */
+static void many_peers_that_are_not_there_are_given_up(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct sockaddr_storage name = bed->name;
+	u8 *buf = vt_buf(test, 8);
+	fi_addr_t addr;
+	int i;
+
+	for (i = 0; i < WAITING; i++) {
+		kofi_addr_set_port(&name, RXM_PORT + 1 + i);
+		KUNIT_ASSERT_EQ(test, fi_av_insert(bed->us.av, &name, 1, &addr, 0, NULL), 1);
+		KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, buf, 8, NULL, addr, vt_ctx(i)), 0);
+	}
+	for (i = 0; i < WAITING; i++)
+		KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.tx).err, ECONNREFUSED);
+}
+
+/* More often than an endpoint dials at a time */
+static void a_peer_that_comes_and_goes_is_dialled_each_time(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_wire_request request;
+	u8 *buf = vt_buf(test, 8);
+	struct fi_info *info;
+	int i;
+
+	rxm_listen_at(test, 0);
+	info = rxm_be_dialled(test, bed, buf, 8, &request);
+	for (i = 0; i < WAITING; i++) {
+		rxm_accept(test, bed, info, false);
+		vt_done(test, bed->us.tx, vt_ctx(1));
+		vt_done(test, bed->peer.rx, vt_ctx(0));
+		vt_end_close(test, &bed->peer);
+		/* Until then the endpoint may send by the connection that has ended */
+		msleep(LATER_MS);
+		KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, buf, 8, NULL, 1, vt_ctx(1)), 0);
+		info = rxm_next_dial(test, bed, &request);
+	}
+}
+
 /* Also what was posted before the endpoint knew its peer */
 static void a_refusal_ends_all_that_waits(struct kunit *test)
 {
@@ -556,6 +613,9 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(a_peer_that_takes_a_packet_each_time_is_dialled_again),
 	KUNIT_CASE(a_peer_that_takes_a_segment_each_time_is_dialled_again),
 	KUNIT_CASE(a_refusal_ends_what_waits),
+	KUNIT_CASE(a_peer_that_refuses_for_now_is_dialled_again),
+	KUNIT_CASE(many_peers_that_are_not_there_are_given_up),
+	KUNIT_CASE(a_peer_that_comes_and_goes_is_dialled_each_time),
 	KUNIT_CASE(a_refusal_ends_all_that_waits),
 	KUNIT_CASE(a_request_is_answered_when_the_endpoint_is_enabled),
 	KUNIT_CASE(a_peer_that_hangs_up_each_time_is_given_up),
