@@ -144,6 +144,29 @@ static void few_atomic_operations_are_under_way_at_a_time(struct kunit *test)
 	next_request(test, bed, 0, 8);
 }
 
+/* Nothing of it is lost or counted twice: so many may be under way afterwards */
+static void an_atomic_operation_that_finds_no_room_below_is_sent_later(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	u64 *values = vt_buf(test, 16), old = 5;
+	struct rxm_wire_hdr *hdr[ATOMICS];
+	int i;
+
+	bed->peer.rx = vt_cq(test, &vt_default_kind, 1024);
+	rxm_join(test, bed);
+	rxm_fault(test, "send again times=1");
+	for (i = 0; i < ATOMICS; i++)
+		KUNIT_ASSERT_EQ(test, fetch(bed, values, i), 0);
+	for (i = 0; i < ATOMICS; i++)
+		hdr[i] = next_request(test, bed, i, 8);
+	rxm_expect_faults(test, 1);
+	for (i = 0; i < ATOMICS; i++) {
+		respond(test, bed, hdr[i], 0, &old, 1);
+		vt_done(test, bed->us.tx, vt_ctx(i));
+	}
+	rxm_expect_leave(test, bed, ATOMICS);
+}
+
 /* What a response may say that it should not */
 static void bad_response(struct kunit *test, size_t count, u64 msg_id)
 {
@@ -217,10 +240,11 @@ struct target {
 	struct fid_mr	*mr;
 };
 
-/* Opens the endpoint and the region; the raw peer is to connect */
+/* Opens the endpoint, if it is not open, and the region; the raw peer is to connect */
 static void target_reg(struct kunit *test, struct target *target)
 {
-	target->bed = bed_open(test);
+	if (!target->bed)
+		target->bed = bed_open(test);
 	target->values = vt_buf(test, 64);
 	KUNIT_ASSERT_EQ(test, fi_mr_reg(target->bed->domain, target->values, 64,
 					FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 0, 0, &target->mr,
@@ -284,7 +308,7 @@ static int next_response(struct kunit *test, struct rxm_bed *bed, int nr, u64 *o
 static void a_request_is_executed_and_answered(struct kunit *test)
 {
 	struct rxm_wire_hdr *hdr;
-	struct target target;
+	struct target target = {};
 	struct vt_comp comp;
 	u64 old = 0;
 
@@ -319,7 +343,7 @@ static void a_request_is_executed_and_answered(struct kunit *test)
 static void a_request_with_data_waits_until_a_completion_is_read(struct kunit *test)
 {
 	struct rxm_wire_hdr *hdr;
-	struct target target;
+	struct target target = {};
 	struct vt_comp comp;
 	int i, nr = 0;
 	u64 old = 0;
@@ -351,7 +375,7 @@ static void an_endpoint_without_atomic_operations_executes_none(struct kunit *te
 {
 	struct vt *vt = vt_of(test);
 	struct fid_domain *domain;
-	struct target target;
+	struct target target = {};
 	struct vt_end end = {};
 	struct fi_info *info;
 	u64 old = 0;
@@ -498,7 +522,7 @@ static void a_request_that_is_wrong_changes_nothing(struct kunit *test)
 {
 	const struct bad_request *bad = test->param_value;
 	struct rxm_wire_hdr *hdr;
-	struct target target;
+	struct target target = {};
 	u64 old = 0;
 
 	target_open(test, &target);
@@ -520,7 +544,7 @@ static void a_request_that_is_wrong_changes_nothing(struct kunit *test)
 static void a_request_does_not_reach_a_closed_region(struct kunit *test)
 {
 	struct rxm_wire_hdr *hdr;
-	struct target target;
+	struct target target = {};
 	u64 old = 0;
 
 	target_open(test, &target);
@@ -531,11 +555,23 @@ static void a_request_does_not_reach_a_closed_region(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, target.values[0], 0);
 }
 
+static void a_response_that_is_refused_below_ends_the_connection(struct kunit *test)
+{
+	struct target target = { .bed = rxm_bed_open_faulty(test) };
+
+	target_reg(test, &target);
+	rxm_join(test, target.bed);
+	/* Behind what the peer sends */
+	rxm_fault(test, "send error 5 after=1 times=1");
+	request(test, &target, make_request(test, &target));
+	rxm_expect_closed(test, target.bed);
+}
+
 /* A peer that takes no response has as many operations executed as it has receives, or few more */
 static void responses_that_nobody_takes_hold_the_connection_only(struct kunit *test)
 {
 	struct rxm_wire_hdr *hdr;
-	struct target target;
+	struct target target = {};
 	u64 old;
 	int i;
 
@@ -555,6 +591,7 @@ static struct kunit_case atomic_cases[] = {
 	KUNIT_CASE(an_atomic_operation_that_is_refused_leaves_the_connection),
 	KUNIT_CASE(a_refusal_has_an_errno),
 	KUNIT_CASE(few_atomic_operations_are_under_way_at_a_time),
+	KUNIT_CASE(an_atomic_operation_that_finds_no_room_below_is_sent_later),
 	KUNIT_CASE(a_response_to_nothing_ends_the_connection),
 	KUNIT_CASE(a_response_with_too_much_ends_the_connection),
 	KUNIT_CASE(a_response_with_too_little_ends_the_connection),
@@ -565,6 +602,7 @@ static struct kunit_case atomic_cases[] = {
 	KUNIT_CASE(an_endpoint_without_atomic_operations_executes_none),
 	KUNIT_CASE_PARAM(a_request_that_is_wrong_changes_nothing, bad_request_gen_params),
 	KUNIT_CASE(a_request_does_not_reach_a_closed_region),
+	KUNIT_CASE(a_response_that_is_refused_below_ends_the_connection),
 	KUNIT_CASE(responses_that_nobody_takes_hold_the_connection_only),
 	{}
 };

@@ -5,6 +5,7 @@
 #include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/sizes.h>
+#include <linux/vmalloc.h>
 #include <kofi/hook.h>
 #include <rdma/fi_rma.h>
 #include "rxm.h"
@@ -15,6 +16,7 @@
 #define LATER_MS	200
 #define IDLE_S		2
 #define ADDR		1		/* of the raw peer that listens */
+#define AREA		SZ_512K		/* of vmalloc() */
 
 static void expect_no_packet(struct kunit *test, struct rxm_bed *bed)
 {
@@ -421,6 +423,46 @@ static void an_idle_connection_is_closed_by_the_peer(struct kunit *test)
 	rxm_expect_closed(test, bed);
 }
 
+/* Reads and writes of the endpoint */
+
+static void free_area(void *area)
+{
+	vfree(area);
+}
+
+/* Its pages are more than an operation of the lower endpoint may have */
+static void memory_of_vmalloc_is_written_and_read(struct kunit *test)
+{
+	u8 *area = vmalloc(AREA), *mem = vt_buf(test, AREA);
+	struct rxm_bed *bed;
+	struct fid_mr *mr;
+
+	KUNIT_ASSERT_NOT_NULL(test, area);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_area, area), 0);
+	bed = rxm_bed_open_on(test, "verbs");
+	join(test, bed);
+	mr = vt_reg(test, mem, AREA, FI_REMOTE_READ | FI_REMOTE_WRITE);
+	vt_fill(area, AREA, 1);
+	KUNIT_ASSERT_EQ(test, fi_write(bed->us.ep, area + 5, AREA - 5, NULL, 0, fi_mr_addr(mr) + 5,
+				       fi_mr_key(mr), vt_ctx(1)), 0);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	KUNIT_EXPECT_MEMEQ(test, mem + 5, area + 5, AREA - 5);
+	vt_fill(mem, AREA, 2);
+	KUNIT_ASSERT_EQ(test, fi_read(bed->us.ep, area, AREA, NULL, 0, fi_mr_addr(mr),
+				      fi_mr_key(mr), vt_ctx(2)), 0);
+	vt_done(test, bed->us.tx, vt_ctx(2));
+	KUNIT_EXPECT_TRUE(test, vt_filled(area, AREA, 2));
+	/* And a message on offer is read into it */
+	vt_recv(test, &bed->us, NULL, 0, vt_ctx(3));
+	vt_done(test, bed->us.rx, vt_ctx(3));
+	memset(area, 0, AREA);
+	send_grant(test, bed, RXM_RECVS - 1);
+	vt_recv(test, &bed->us, area, AREA, vt_ctx(4));
+	rxm_send_ranges(test, bed, rxm_offer_new(test, bed, mem, AREA));
+	vt_done(test, bed->us.rx, vt_ctx(4));
+	KUNIT_EXPECT_TRUE(test, vt_filled(area, AREA, 2));
+}
+
 /* Peers that lie */
 
 /**
@@ -546,15 +588,34 @@ static struct fi_info *find_disabled(struct kunit *test, u64 caps)
 	return info;
 }
 
+static void register_disabled(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION, &disabled_provider),
+			0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, withdraw_disabled, NULL), 0);
+}
+
+/* A packet that is longer than a receive.  No event of the lower endpoint reports it */
+static void an_error_behind_a_message_that_waits_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed;
+
+	register_disabled(test);
+	bed = rxm_bed_open_on(test, "loop;ofi_hook_disabled");
+	join(test, bed);
+	send_waiting(test, bed);
+	expect_no_packet(test, bed);
+	vt_send(test, &bed->peer, vt_buf(test, 2 * RXM_LIMIT), 2 * RXM_LIMIT, vt_ctx(100));
+	rxm_expect_closed(test, bed);
+}
+
 /* Its receive would cost a credit that the writer does not count */
 static void a_write_without_receives_has_no_remote_data(struct kunit *test)
 {
 	struct vt_end end = {};
 	struct fi_info *info;
 
-	KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION, &disabled_provider),
-			0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, withdraw_disabled, NULL), 0);
+	register_disabled(test);
 	info = find_disabled(test, FI_MSG);
 	KUNIT_EXPECT_EQ(test, info->domain_attr->cq_data_size, sizeof(u64));
 	info = find_disabled(test, FI_MSG | FI_RMA);
@@ -595,8 +656,10 @@ static struct kunit_case credit_cases[] = {
 	KUNIT_CASE(an_idle_connection_is_closed_by_the_peer),
 	KUNIT_CASE_PARAM(a_grant_that_lies_ends_the_connection, bad_grants_gen_params),
 	KUNIT_CASE(a_grant_that_lies_behind_a_message_that_waits_ends_the_connection),
+	KUNIT_CASE(memory_of_vmalloc_is_written_and_read),
 	KUNIT_CASE(a_packet_without_a_credit_ends_the_connection),
 	KUNIT_CASE(a_grant_where_none_are_counted_ends_the_connection),
+	KUNIT_CASE(an_error_behind_a_message_that_waits_ends_the_connection),
 	KUNIT_CASE(a_write_without_receives_has_no_remote_data),
 	{}
 };

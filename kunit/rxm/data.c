@@ -450,6 +450,7 @@ static void a_message_that_finds_no_room_below_is_sent_later(struct kunit *test)
 		vt_done(test, bed->peer.rx, vt_ctx(i % RXM_RECVS));
 	}
 	rxm_expect_faults(test, 1);
+	rxm_expect_leave(test, bed, RXM_RECVS + 1);
 }
 
 static void a_segment_that_finds_no_room_below_is_sent_later(struct kunit *test)
@@ -465,6 +466,33 @@ static void a_segment_that_finds_no_room_below_is_sent_later(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, rxm_next_packet(test, bed, i, RXM_WIRE_SEG)->ctrl.seg_no, i);
 	vt_done(test, bed->us.tx, vt_ctx(1));
 	rxm_expect_faults(test, 1);
+	rxm_expect_leave(test, bed, SEGS);
+}
+
+static void a_message_that_is_refused_below_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+
+	rxm_join(test, bed);
+	rxm_fault(test, "send error 5 times=1");
+	vt_send(test, &bed->us, vt_buf(test, LEN), LEN, vt_ctx(1));
+	rxm_expect_closed(test, bed);
+	/* Nobody listens at the address of the peer */
+	vt_failed(test, bed->us.tx);
+}
+
+static void a_receive_that_is_refused_below_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	struct rxm_wire_hdr *hdr;
+
+	rxm_join(test, bed);
+	vt_recv(test, &bed->us, vt_buf(test, LEN), LEN, vt_ctx(1));
+	rxm_fault(test, "recv error 12 times=1");
+	hdr = rxm_packet(test, bed, LEN);
+	rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
+	vt_done(test, bed->us.rx, vt_ctx(1));
+	rxm_expect_closed(test, bed);
 }
 
 /*
@@ -499,11 +527,32 @@ static void a_message_that_has_waited_goes_by_the_next_connection(struct kunit *
 	expect_last_failed(test, MOST, ECONNREFUSED);
 }
 
+/* Three messages in segments before these */
+static void a_message_that_has_waited_is_not_taken_for_one_before_it(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_join(test);
+	u8 *out = vt_buf(test, MOST);
+	int i;
+
+	for (i = 0; i < 3; i++)
+		vt_send(test, &bed->us, out, RXM_LIMIT + 1, vt_ctx(i));
+	for (i = 0; i < 6; i++)
+		rxm_next_packet(test, bed, i, RXM_WIRE_SEG);
+	for (i = 0; i < 3; i++)
+		vt_done(test, bed->us.tx, vt_ctx(i));
+	for (i = 0; i < 3; i++)
+		vt_send(test, &bed->us, out, MOST, vt_ctx(i));
+	vt_end_close(test, &bed->peer);
+	vt_failed_with(test, bed->us.tx, vt_ctx(0), ECONNRESET);
+	for (i = 1; i < 3; i++)
+		vt_failed_with(test, bed->us.tx, vt_ctx(i), ECONNREFUSED);
+}
+
 /* @err: of a write that meets @rule below; 0: none.  The next one succeeds */
 static void expect_write(struct kunit *test, const char *rule, int err)
 {
 	struct rxm_bed *bed = rxm_bed_open_faulty(test);
-	u8 *mem = vt_buf(test, LEN), *out = vt_buf(test, LEN);
+	u8 *mem = vt_buf(test, LEN), *out[2];
 	struct fid_mr *mr;
 	int i;
 
@@ -511,19 +560,24 @@ static void expect_write(struct kunit *test, const char *rule, int err)
 	KUNIT_ASSERT_EQ(test, fi_mr_reg(vt_of(test)->domain, mem, LEN, FI_REMOTE_WRITE, 0, 5, 0,
 					&mr, NULL), 0);
 	vt_adopt(test, &mr->fid);
-	vt_fill(out, LEN, 1);
 	rxm_fault(test, rule);
 	for (i = 0; i < 2; i++) {
-		KUNIT_ASSERT_EQ(test, fi_write(bed->us.ep, out, LEN, NULL, 0, fi_mr_addr(mr),
+		out[i] = vt_buf(test, LEN);
+		vt_fill(out[i], LEN, i);
+		KUNIT_ASSERT_EQ(test, fi_write(bed->us.ep, out[i], LEN, NULL, 0, fi_mr_addr(mr),
 					       fi_mr_key(mr), vt_ctx(i)), 0);
 		if (i || !err)
 			vt_done(test, bed->us.tx, vt_ctx(i));
 		else
 			vt_failed_with(test, bed->us.tx, vt_ctx(i), err);
-		KUNIT_EXPECT_EQ(test, vt_filled(mem, LEN, 1), i || !err);
+		KUNIT_EXPECT_EQ(test, vt_filled(mem, LEN, i), i || !err);
 	}
 	rxm_expect_faults(test, 1);
 	vt_no_event(test, bed->peer.eq);
+	/* It has been written to since it has asked the last time */
+	rxm_ask_to_leave(test, bed, 0);
+	rxm_next_packet(test, bed, 0, RXM_WIRE_STAY);
+	rxm_expect_leave(test, bed, 1);
 }
 
 /* Nothing else is under way whose completion could have it posted */
@@ -558,8 +612,11 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(a_long_message_is_sent_in_segments),
 	KUNIT_CASE(a_message_that_finds_no_room_below_is_sent_later),
 	KUNIT_CASE(a_segment_that_finds_no_room_below_is_sent_later),
+	KUNIT_CASE(a_message_that_is_refused_below_ends_the_connection),
+	KUNIT_CASE(a_receive_that_is_refused_below_ends_the_connection),
 	KUNIT_CASE(a_message_sent_in_part_ends_with_the_connection),
 	KUNIT_CASE(a_message_that_has_waited_goes_by_the_next_connection),
+	KUNIT_CASE(a_message_that_has_waited_is_not_taken_for_one_before_it),
 	KUNIT_CASE(a_write_that_finds_no_room_below_is_posted_later),
 	KUNIT_CASE(a_write_that_is_refused_below_leaves_the_connection),
 	{}

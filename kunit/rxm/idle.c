@@ -139,6 +139,46 @@ static void a_peer_whose_memory_is_in_use_stays_once(struct kunit *test)
 	rxm_expect_closed(test, bed);
 }
 
+/* A write that it has a completion of is one of the packets that it takes */
+static void a_peer_that_has_not_seen_a_write_stays(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_join(test);
+	u8 *mem = vt_buf(test, LEN), *out = vt_buf(test, LEN);
+	struct fid_mr *mr = vt_reg(test, mem, LEN, FI_REMOTE_WRITE);
+	int i;
+
+	KUNIT_ASSERT_EQ(test, fi_writedata(bed->us.ep, out, LEN, NULL, 9, 0, fi_mr_addr(mr),
+					   fi_mr_key(mr), vt_ctx(1)), 0);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed->peer.rx, NULL).data, 9);
+	for (i = 0; i < 2; i++) {
+		send_packet(test, bed, RXM_WIRE_LEAVE, i);
+		next_word(test, bed, i, RXM_WIRE_STAY);
+	}
+	rxm_expect_leave(test, bed, 3);
+}
+
+/* All that there are hold messages that the peer does not take */
+static void an_answer_waits_for_a_buffer(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_join(test);
+	int i;
+
+	for (i = 0; i < 2 * RXM_RECVS; i++)
+		send_message(test, bed, 0, vt_ctx(i));
+	for (i = 0; i < RXM_RECVS; i++) {
+		vt_done(test, bed->us.tx, vt_ctx(i));
+		vt_done(test, bed->peer.rx, vt_ctx(i));
+	}
+	send_packet(test, bed, RXM_WIRE_LEAVE, RXM_RECVS);
+	vt_none(test, bed->peer.rx);
+	rxm_post_recvs(test, bed);
+	for (i = 0; i < RXM_RECVS; i++)
+		vt_done(test, bed->peer.rx, vt_ctx(i));
+	rxm_recv_again(test, bed, 0);
+	next_word(test, bed, 0, RXM_WIRE_STAY);
+}
+
 static void an_answer_to_no_question_ends_the_connection(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_join(test);
@@ -212,6 +252,7 @@ static void a_connection_that_waits_for_its_peer_is_not_idle(struct kunit *test)
 	struct rxm_bed *bed = rxm_bed_open(test);
 	u8 *out = vt_buf(test, LONG);
 	struct rxm_wire_hdr *hdr;
+	unsigned long since;
 
 	rxm_param(test, "idle_timeout", IDLE_S, 0);
 	be_dialled(test, bed, true);
@@ -220,9 +261,11 @@ static void a_connection_that_waits_for_its_peer_is_not_idle(struct kunit *test)
 	msleep(10 * IDLE_S * MSEC_PER_SEC);
 	vt_none(test, bed->peer.rx);
 	hdr = (struct rxm_wire_hdr *)bed->bufs[1];
+	since = jiffies;
 	send_packet(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr->ctrl.msg_id);
 	vt_done(test, bed->us.tx, vt_ctx(2));
 	next_word(test, bed, 2, RXM_WIRE_LEAVE);
+	KUNIT_EXPECT_GE(test, jiffies - since, IDLE_S * HZ);
 }
 
 static void expect_no_leave(struct kunit *test, int idle, bool kofi)
@@ -269,6 +312,8 @@ static struct kunit_case idle_cases[] = {
 	KUNIT_CASE(a_peer_stays_until_its_message_has_come),
 	KUNIT_CASE(a_peer_that_has_been_offered_a_message_stays),
 	KUNIT_CASE(a_peer_whose_memory_is_in_use_stays_once),
+	KUNIT_CASE(a_peer_that_has_not_seen_a_write_stays),
+	KUNIT_CASE(an_answer_waits_for_a_buffer),
 	KUNIT_CASE(an_answer_to_no_question_ends_the_connection),
 	KUNIT_CASE(an_idle_connection_is_closed_by_the_peer),
 	KUNIT_CASE(an_idle_connection_stays_if_the_peer_wants),

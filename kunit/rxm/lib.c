@@ -2,7 +2,10 @@
 /*
  * An endpoint of kofi_rxm, and a raw peer: an endpoint of the provider below it, loop as a rule.
  */
+#include <linux/cpumask.h>
 #include <linux/in.h>
+#include <linux/kernel_stat.h>
+#include <linux/mm.h>
 #include <kofi/addr.h>
 #include "rxm.h"
 
@@ -304,6 +307,15 @@ void rxm_send_word(struct kunit *test, struct rxm_bed *bed, u8 type, u64 id)
 	rxm_send(test, bed, hdr, sizeof(*hdr));
 }
 
+struct bio_vec rxm_pages(void *buf, size_t len)
+{
+	return (struct bio_vec) {
+		.bv_page	= virt_to_page(buf),
+		.bv_offset	= offset_in_page(buf),
+		.bv_len		= len,
+	};
+}
+
 const struct rxm_wire_rndv *rxm_expect_ranges(struct kunit *test, const struct rxm_wire_hdr *hdr,
 					      size_t len)
 {
@@ -355,19 +367,47 @@ void rxm_send_ranges(struct kunit *test, struct rxm_bed *bed, const struct rxm_w
 	rxm_send(test, bed, hdr, sizeof(*hdr) + sizeof(struct rxm_wire_rndv));
 }
 
+void rxm_ask_to_leave(struct kunit *test, struct rxm_bed *bed, u64 taken)
+{
+	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, 0);
+
+	hdr->ctrl.type = RXM_WIRE_LEAVE;
+	hdr->ctrl.msg_id = taken;
+	rxm_send(test, bed, hdr, sizeof(*hdr));
+}
+
+void rxm_expect_leave(struct kunit *test, struct rxm_bed *bed, u64 taken)
+{
+	rxm_ask_to_leave(test, bed, taken);
+	rxm_expect_closed(test, bed);
+}
+
 void rxm_expect_service(struct kunit *test, struct rxm_bed *bed)
 {
 	u8 *buf = vt_buf(test, RXM_LEN);
 	struct rxm_wire_hdr *hdr;
+	u32 old = bed->id;
 
 	vt_end_close(test, &bed->peer);
 	rxm_join(test, bed);
+	/* What may come late names no other connection */
+	KUNIT_EXPECT_NE(test, bed->id, old);
 	hdr = rxm_packet(test, bed, RXM_LEN);
 	vt_fill(hdr + 1, RXM_LEN, 4);
 	vt_recv(test, &bed->us, buf, RXM_LEN, vt_ctx(1));
 	rxm_send(test, bed, hdr, sizeof(*hdr) + RXM_LEN);
 	vt_done(test, bed->us.rx, vt_ctx(1));
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf, RXM_LEN, 4));
+}
+
+u64 rxm_system_time(void)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += kcpustat_cpu(cpu).cpustat[CPUTIME_SYSTEM];
+	return sum;
 }
 
 static void rxm_param_restore(void *command)

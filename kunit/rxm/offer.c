@@ -14,6 +14,7 @@
 #define PARTS		6	/* reads of a message */
 #define KEPT		64	/* messages of a connection that are kept without a receive */
 #define SHORT_S		5	/* the least message_timeout */
+#define UNWANTED	320	/* offers that an endpoint may deal with: its receives and 64 */
 #define MANY		6	/* rounds of three offers: more than the endpoint has receives */
 
 /* The next offer to the raw peer, which is in the buffer @nr: it says @len */
@@ -108,6 +109,82 @@ static void a_message_to_be_delivered_is_offered(struct kunit *test)
 		rxm_send_word(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr->ctrl.msg_id);
 		vt_done(test, bed->us.tx, vt_ctx(1));
 	}
+}
+
+static void a_message_in_pages_is_offered(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_join(test);
+	u8 *out = vt_buf(test, LEN), *in = vt_buf(test, LEN);
+	struct bio_vec page;
+	const struct fi_msg msg = {
+		.type		= FI_BUF_BVEC,
+		.msg_bvec	= &page,
+		.iov_count	= 1,
+		.context	= vt_ctx(1),
+	};
+	struct rxm_wire_hdr *hdr;
+
+	page = rxm_pages(out, LEN);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(bed->us.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE),
+			0);
+	hdr = next_offer(test, bed, 0, LEN);
+	/* What is offered is the buffer itself */
+	vt_fill(out, LEN, 1);
+	read_offer(test, bed, hdr, in);
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, LEN, 1));
+	rxm_send_word(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr->ctrl.msg_id);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+}
+
+/* Nothing of it is lost or counted twice */
+static void an_offer_that_finds_no_room_below_is_sent_later(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	struct rxm_wire_hdr *hdr;
+
+	rxm_join(test, bed);
+	rxm_fault(test, "send again times=1");
+	vt_send(test, &bed->us, vt_buf(test, LONG), LONG, vt_ctx(1));
+	hdr = next_offer(test, bed, 0, LONG);
+	rxm_expect_faults(test, 1);
+	rxm_send_word(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr->ctrl.msg_id);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	rxm_expect_leave(test, bed, 1);
+}
+
+/* @rule: what goes wrong after the two buffers cannot be registered together; @count: ranges */
+static void expect_apart(struct kunit *test, const char *rule, int count)
+{
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	u8 *out = vt_buf(test, LEN), *in = vt_buf(test, LEN);
+	struct kvec list[2] = { { out, 5 }, { out + 5, LEN - 5 } };
+	const struct fi_msg msg = { .msg_iov = list, .iov_count = 2, .context = vt_ctx(1) };
+	struct rxm_wire_hdr *hdr;
+
+	rxm_join(test, bed);
+	vt_fill(out, LEN, 1);
+	rxm_fault(test, "mr error 22 times=1");
+	if (rule)
+		rxm_fault(test, rule);
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(bed->us.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE),
+			0);
+	hdr = next_offer(test, bed, 0, LEN);
+	KUNIT_EXPECT_EQ(test, ((struct rxm_wire_rndv *)(hdr + 1))->count, count);
+	read_offer(test, bed, hdr, in);
+	KUNIT_EXPECT_TRUE(test, vt_filled(in, LEN, 1));
+	rxm_send_word(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr->ctrl.msg_id);
+	vt_done(test, bed->us.tx, vt_ctx(1));
+}
+
+static void buffers_that_cannot_be_registered_together_are_registered_apart(struct kunit *test)
+{
+	expect_apart(test, NULL, 2);
+}
+
+/* The first one can */
+static void a_copy_is_offered_if_one_of_the_buffers_cannot_be_registered(struct kunit *test)
+{
+	expect_apart(test, "mr error 12 after=2 times=1", 1);
 }
 
 static void a_copy_is_offered_if_the_buffer_cannot_be_registered(struct kunit *test)
@@ -292,6 +369,80 @@ static void a_read_that_finds_no_room_below_is_posted_later(struct kunit *test)
 	vt_done(test, bed->us.rx, vt_ctx(1));
 	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LONG, 1));
 	rxm_expect_faults(test, 1);
+	expect_answer(test, bed);
+	rxm_expect_leave(test, bed, 1);
+}
+
+static void a_read_that_is_refused_below_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	u8 *mem = vt_buf(test, LONG);
+
+	rxm_join(test, bed);
+	vt_recv(test, &bed->us, vt_buf(test, LONG), LONG, vt_ctx(1));
+	rxm_fault(test, "read error 95 times=1");
+	rxm_send_ranges(test, bed, rxm_offer_new(test, bed, mem, LONG));
+	rxm_expect_closed(test, bed);
+	vt_failed_with(test, bed->us.rx, vt_ctx(1), ECONNRESET);
+}
+
+/* Each read but the last one is of a part of the second element */
+static void a_message_that_is_offered_is_read_into_pages(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_join(test);
+	u8 *buf = vt_buf(test, OFFER), *mem = vt_buf(test, OFFER);
+	struct bio_vec pages[2];
+	const struct fi_msg msg = {
+		.type		= FI_BUF_BVEC,
+		.msg_bvec	= pages,
+		.iov_count	= 2,
+		.context	= vt_ctx(1),
+	};
+
+	pages[0] = rxm_pages(buf, 5);
+	pages[1] = rxm_pages(buf + 5, OFFER - 5);
+	vt_fill(mem, OFFER, 1);
+	KUNIT_ASSERT_EQ(test, fi_recvmsg(bed->us.ep, &msg, FI_COMPLETION), 0);
+	rxm_send_ranges(test, bed, rxm_offer_new(test, bed, mem, OFFER));
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(1)).len, OFFER);
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf, OFFER, 1));
+	expect_answer(test, bed);
+}
+
+/* Discards the message with tag 2, which may not have arrived yet */
+static void discard(struct kunit *test, struct rxm_bed *bed)
+{
+	static const struct fi_msg_tagged msg = { .addr = FI_ADDR_UNSPEC, .tag = 2 };
+	ktime_t limit = ktime_add_ms(ktime_get(), VT_PATIENCE_MS);
+	struct vt_comp comp;
+
+	do {
+		KUNIT_ASSERT_EQ(test, fi_trecvmsg(bed->us.ep, &msg, FI_PEEK | FI_DISCARD), 0);
+		KUNIT_ASSERT_EQ(test, vt_wait(bed->us.rx, &comp), 1);
+		if (comp.err)
+			usleep_range(1000, 2000);
+	} while (comp.err == FI_ENOMSG && ktime_before(ktime_get(), limit));
+	KUNIT_ASSERT_EQ(test, comp.err, 0);
+}
+
+/* The peer takes as many answers as it has receives, and as many more are being sent */
+static void so_many_offers_that_nobody_wants_wait_for_their_answers(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct rxm_wire_hdr *hdr;
+	int i;
+
+	bed->peer.rx = vt_cq(test, &vt_default_kind, 1024);
+	rxm_join(test, bed);
+	hdr = rxm_offer_new(test, bed, vt_buf(test, LONG), LONG);
+	hdr->op.op = RXM_WIRE_TAGGED;
+	hdr->op.tag = 2;
+	for (i = 0; i <= UNWANTED + 2 * RXM_RECVS; i++) {
+		vt_no_event(test, bed->peer.eq);
+		rxm_send_ranges(test, bed, hdr);
+		discard(test, bed);
+	}
+	rxm_expect_closed(test, bed);
 }
 
 static void an_offer_waits_for_its_receive(struct kunit *test)
@@ -517,6 +668,10 @@ static struct kunit_case offer_cases[] = {
 	KUNIT_CASE(a_long_message_is_offered_until_it_has_been_read),
 	KUNIT_CASE(the_key_ends_with_the_message),
 	KUNIT_CASE(a_message_to_be_delivered_is_offered),
+	KUNIT_CASE(a_message_in_pages_is_offered),
+	KUNIT_CASE(an_offer_that_finds_no_room_below_is_sent_later),
+	KUNIT_CASE(buffers_that_cannot_be_registered_together_are_registered_apart),
+	KUNIT_CASE(a_copy_is_offered_if_one_of_the_buffers_cannot_be_registered),
 	KUNIT_CASE(a_copy_is_offered_if_the_buffer_cannot_be_registered),
 	KUNIT_CASE(a_message_that_cannot_be_offered_fails),
 	KUNIT_CASE(a_long_message_that_cannot_be_offered_is_sent_in_segments),
@@ -528,6 +683,9 @@ static struct kunit_case offer_cases[] = {
 	KUNIT_CASE(an_answer_without_an_offer_ends_the_connection),
 	KUNIT_CASE(a_message_that_is_offered_is_read),
 	KUNIT_CASE(a_read_that_finds_no_room_below_is_posted_later),
+	KUNIT_CASE(a_read_that_is_refused_below_ends_the_connection),
+	KUNIT_CASE(a_message_that_is_offered_is_read_into_pages),
+	KUNIT_CASE(so_many_offers_that_nobody_wants_wait_for_their_answers),
 	KUNIT_CASE(an_offer_waits_for_its_receive),
 	KUNIT_CASE(an_offer_that_cannot_be_read_ends_the_connection),
 	KUNIT_CASE(an_offer_that_is_read_too_slowly_ends_the_connection),

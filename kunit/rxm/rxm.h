@@ -5,6 +5,7 @@
 #ifndef _KUNIT_RXM_H
 #define _KUNIT_RXM_H
 
+#include <linux/bvec.h>
 #include <rdma/fi_tagged.h>
 #include "../../providers/rxm/wire.h"
 #include "../lib/client.h"
@@ -102,6 +103,8 @@ struct rxm_wire_hdr *rxm_next_sized(struct kunit *test, struct rxm_bed *bed, int
 				    size_t len);
 /* A packet without payload about the message @id, with the old values that libfabric leaves */
 void rxm_send_word(struct kunit *test, struct rxm_bed *bed, u8 type, u64 id);
+/* A buffer as a list of pages, with one element */
+struct bio_vec rxm_pages(void *buf, size_t len);
 /* The ranges of an offer, or of an answer to one, have so many bytes */
 const struct rxm_wire_rndv *rxm_expect_ranges(struct kunit *test, const struct rxm_wire_hdr *hdr,
 					      size_t len);
@@ -112,8 +115,15 @@ struct rxm_wire_hdr *rxm_ranges_new(struct kunit *test, const struct rxm_bed *be
 struct rxm_wire_hdr *rxm_offer_new(struct kunit *test, const struct rxm_bed *bed, u8 *mem,
 				   size_t len);
 void rxm_send_ranges(struct kunit *test, struct rxm_bed *bed, const struct rxm_wire_hdr *hdr);
+/* The peer has taken so many packets, and asks to leave */
+void rxm_ask_to_leave(struct kunit *test, struct rxm_bed *bed, u64 taken);
+/* And may: the endpoint has sent no more, and has nothing under way, nor anything lost */
+void rxm_expect_leave(struct kunit *test, struct rxm_bed *bed, u64 taken);
 /* After what a peer has done wrong, one that keeps to the rules is served */
 void rxm_expect_service(struct kunit *test, struct rxm_bed *bed);
+
+/* Time of all processors in the kernel, but for interrupts */
+u64 rxm_system_time(void);
 
 /* Sets a parameter of kofi_rxm for the rest of the case, which has @old afterwards */
 void rxm_param(struct kunit *test, const char *name, int value, int old);

@@ -142,6 +142,28 @@ static void a_receive_of_several_buffers_is_written(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, buf[5], 0);
 }
 
+static void a_receive_in_pages_is_written(struct kunit *test)
+{
+	u8 *buf = vt_buf(test, LONG), *mem = vt_buf(test, LONG);
+	struct rxm_bed *bed = join_writer(test);
+	struct bio_vec page;
+	const struct fi_msg msg = {
+		.type		= FI_BUF_BVEC,
+		.msg_bvec	= &page,
+		.iov_count	= 1,
+		.context	= vt_ctx(1),
+	};
+
+	page = rxm_pages(buf, LONG);
+	vt_fill(mem, LONG, 1);
+	KUNIT_ASSERT_EQ(test, fi_recvmsg(bed->us.ep, &msg, FI_COMPLETION), 0);
+	send_offer(test, bed, ID, LONG);
+	write_to(test, bed, next_target(test, bed, 0, LONG), mem);
+	rxm_send_word(test, bed, WRITE_DONE, ID);
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(1)).len, LONG);
+	KUNIT_EXPECT_TRUE(test, vt_filled(buf, LONG, 1));
+}
+
 static void an_offer_without_a_receive_is_written_later(struct kunit *test)
 {
 	u8 *buf = vt_buf(test, LONG), *mem = vt_buf(test, LONG);
@@ -334,6 +356,28 @@ static void a_message_ends_with_its_sender(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, comp.len, 0);
 }
 
+/* All buffers of the endpoint are in use, so it asks for none of them */
+static void messages_that_wait_to_be_written_end_with_their_sender(struct kunit *test)
+{
+	struct rxm_bed *bed = join_writer(test);
+	u8 *buf = vt_buf(test, LONG);
+	int i;
+
+	for (i = 0; i < 2 * RXM_RECVS; i++)
+		vt_send(test, &bed->us, buf, LEN, vt_ctx(i));
+	for (i = 0; i < RXM_RECVS; i++) {
+		vt_done(test, bed->us.tx, vt_ctx(i));
+		vt_done(test, bed->peer.rx, vt_ctx(i));
+	}
+	for (i = 0; i <= AT_A_TIME; i++) {
+		vt_recv(test, &bed->us, buf, LONG, vt_ctx(i));
+		send_offer(test, bed, ID, LONG);
+	}
+	vt_end_close(test, &bed->peer);
+	for (i = 0; i < RXM_RECVS + AT_A_TIME + 1; i++)
+		KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, ECONNRESET);
+}
+
 static void a_message_ends_with_the_endpoint(struct kunit *test)
 {
 	struct rxm_bed *bed = join_writer(test);
@@ -422,6 +466,26 @@ static void an_offer_whose_write_finds_no_room_below_is_written_later(struct kun
 	rxm_send_ranges(test, bed, make_target(test, bed, id, mem, LONG));
 	expect_written(test, bed, id, mem, LONG);
 	rxm_expect_faults(test, 1);
+	/* It has been written to since it has asked the last time */
+	rxm_ask_to_leave(test, bed, 2);
+	rxm_next_packet(test, bed, 2, RXM_WIRE_STAY);
+	rxm_expect_leave(test, bed, 3);
+}
+
+/* The peer does not learn that it has been written */
+static void an_offer_whose_end_is_refused_below_ends_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	u8 *mem = vt_buf(test, LONG);
+	u64 id;
+
+	rxm_join(test, bed);
+	id = be_offered(test, bed);
+	/* Behind what the peer sends */
+	rxm_fault(test, "send error 5 after=1 times=1");
+	rxm_send_ranges(test, bed, make_target(test, bed, id, mem, LONG));
+	rxm_expect_closed(test, bed);
+	vt_failed_with(test, bed->us.tx, vt_ctx(1), ECONNRESET);
 }
 
 static void an_offer_that_is_being_written_ends_with_the_connection(struct kunit *test)
@@ -604,6 +668,7 @@ static struct kunit_case writes_cases[] = {
 	KUNIT_CASE(nothing_is_written_after_the_receive),
 	KUNIT_CASE(a_sender_cannot_read_where_it_is_to_write),
 	KUNIT_CASE(a_receive_of_several_buffers_is_written),
+	KUNIT_CASE(a_receive_in_pages_is_written),
 	KUNIT_CASE(an_offer_without_a_receive_is_written_later),
 	KUNIT_CASE(a_message_that_is_too_long_is_written_as_far_as_it_fits),
 	KUNIT_CASE(a_message_for_no_buffer_is_written_elsewhere),
@@ -616,9 +681,11 @@ static struct kunit_case writes_cases[] = {
 	KUNIT_CASE(a_message_that_is_never_written_ends_the_connection),
 	KUNIT_CASE(a_longer_message_may_take_longer),
 	KUNIT_CASE(a_message_ends_with_its_sender),
+	KUNIT_CASE(messages_that_wait_to_be_written_end_with_their_sender),
 	KUNIT_CASE(a_message_ends_with_the_endpoint),
 	KUNIT_CASE(an_offer_is_written_if_its_receiver_wants_it),
 	KUNIT_CASE(an_offer_whose_write_finds_no_room_below_is_written_later),
+	KUNIT_CASE(an_offer_whose_end_is_refused_below_ends_the_connection),
 	KUNIT_CASE(an_offer_that_is_being_written_ends_with_the_connection),
 	KUNIT_CASE(an_offer_whose_write_is_refused_below_ends_the_connection),
 	KUNIT_CASE(an_offer_is_written_as_far_as_it_fits),
