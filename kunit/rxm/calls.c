@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A connection ends while a call of its lower endpoint is under way.  A hook between loop and
- * kofi_rxm has the raw peer hang up within the call, and stays there while the endpoint begins to
- * close the connection.
+ * What comes while a call of a lower endpoint is under way: a packet, or the end of the connection.
+ * A hook between loop and kofi_rxm has the raw peer send, or hang up, within the call, and stays
+ * there while the endpoint deals with that.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
 #include <kofi/hook.h>
+#include <rdma/fi_rma.h>
 #include "rxm.h"
 
 #define LEN	64
@@ -15,16 +16,32 @@
 
 static struct kofi_provider leave_provider;
 
-/* The endpoint that hangs up in the next call, or NULL */
-static struct fid_ep *leaver;
+/**
+ * struct in_call - What happens in a call
+ * @calls: so many calls come before it
+ * @peer: the raw peer; NULL: it does nothing
+ * @packet: what it sends; NULL: it hangs up
+ */
+struct in_call {
+	int				calls;
+	const struct vt_end		*peer;
+	const struct rxm_wire_hdr	*packet;
+};
+
+static struct in_call *next_call;
 
 static void leave(void)
 {
-	struct fid_ep *ep = xchg(&leaver, NULL);
+	struct in_call *call = READ_ONCE(next_call);
 
-	if (!ep)
+	if (!call || call->calls--)
 		return;
-	fi_shutdown(ep, 0);
+	WRITE_ONCE(next_call, NULL);
+	if (call->packet)
+		fi_send(call->peer->ep, call->packet, sizeof(*call->packet) + call->packet->op.size,
+			NULL, 0, vt_ctx(100));
+	else if (call->peer)
+		fi_shutdown(call->peer->ep, 0);
 	msleep(STAY_MS);
 }
 
@@ -75,7 +92,7 @@ static struct kofi_provider leave_provider = {
 
 static void leave_withdraw(void *unused)
 {
-	leaver = NULL;
+	next_call = NULL;
 	kofi_provider_deregister(&leave_provider);
 }
 
@@ -90,15 +107,15 @@ static struct rxm_bed *bed_open(struct kunit *test)
 static void expect_end_in_call(struct kunit *test, size_t len)
 {
 	u8 *out = vt_buf(test, len);
-	struct rxm_bed *bed;
+	struct rxm_bed *bed = bed_open(test);
+	struct in_call call = { .peer = &bed->peer };
 
-	bed = bed_open(test);
 	rxm_join(test, bed);
-	WRITE_ONCE(leaver, bed->peer.ep);
+	WRITE_ONCE(next_call, &call);
 	vt_send(test, &bed->us, out, len, vt_ctx(1));
 	/* There is no peer any more that it could go to */
 	vt_failed(test, bed->us.tx);
-	KUNIT_EXPECT_NULL(test, READ_ONCE(leaver));
+	KUNIT_EXPECT_NULL(test, READ_ONCE(next_call));
 	vt_end_close(test, &bed->peer);
 	rxm_join(test, bed);
 }
@@ -115,9 +132,117 @@ static void a_connection_ends_while_memory_is_registered(struct kunit *test)
 	expect_end_in_call(test, LONG);
 }
 
+/* The first piece of it has gone by then, so it goes by no other connection */
+static void a_write_posted_in_part_ends_with_the_connection(struct kunit *test)
+{
+	struct rxm_bed *bed = bed_open(test);
+	struct in_call call = { .calls = 1, .peer = &bed->peer };
+	struct kvec iov = { vt_buf(test, LEN), LEN };
+	struct fi_rma_iov ranges[2];
+	const struct fi_msg_rma msg = {
+		.msg_iov	= &iov,
+		.iov_count	= 1,
+		.rma_iov	= ranges,
+		.rma_iov_count	= 2,
+		.context	= vt_ctx(1),
+	};
+	struct fid_mr *mr;
+
+	rxm_join(test, bed);
+	mr = vt_reg(test, vt_buf(test, LEN), LEN, FI_REMOTE_WRITE);
+	ranges[0] = (struct fi_rma_iov) { fi_mr_addr(mr), LEN / 2, fi_mr_key(mr) };
+	ranges[1] = (struct fi_rma_iov) { fi_mr_addr(mr) + LEN / 2, LEN / 2, fi_mr_key(mr) };
+	WRITE_ONCE(next_call, &call);
+	KUNIT_ASSERT_EQ(test, fi_writemsg(bed->us.ep, &msg, FI_COMPLETION), 0);
+	vt_failed_with(test, bed->us.tx, vt_ctx(1), ECONNRESET);
+	KUNIT_EXPECT_NULL(test, READ_ONCE(next_call));
+}
+
+/* The peer has not taken so many packets, so the endpoint answers */
+static struct rxm_wire_hdr *make_question(struct kunit *test, struct rxm_bed *bed)
+{
+	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, 0);
+
+	hdr->ctrl.type = RXM_WIRE_LEAVE;
+	hdr->ctrl.msg_id = 1000;
+	return hdr;
+}
+
+/* The last packet is the answer, and afterwards what waits until the peer takes it takes no time */
+static void a_question_that_comes_while_a_message_is_sent_is_answered(struct kunit *test)
+{
+	struct rxm_bed *bed = bed_open(test);
+	struct in_call call = { .peer = &bed->peer };
+	u8 *out = vt_buf(test, LEN);
+	u64 begun;
+	int i;
+
+	rxm_join(test, bed);
+	call.packet = make_question(test, bed);
+	WRITE_ONCE(next_call, &call);
+	vt_send(test, &bed->us, out, LEN, vt_ctx(1));
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	vt_done(test, bed->peer.tx, vt_ctx(100));
+	rxm_next_packet(test, bed, 0, RXM_WIRE_EAGER);
+	rxm_next_packet(test, bed, 1, RXM_WIRE_STAY);
+	for (i = 0; i < 2 * RXM_RECVS; i++)
+		vt_send(test, &bed->us, out, LEN, vt_ctx(2));
+	begun = rxm_system_time();
+	msleep(4 * MSEC_PER_SEC);
+	KUNIT_EXPECT_LT(test, rxm_system_time() - begun, 2ULL * NSEC_PER_SEC);
+}
+
+/* As above, but the work item of the endpoint finds the next message being sent as a rule */
+static void a_question_that_waits_while_messages_are_sent_is_answered(struct kunit *test)
+{
+	struct rxm_bed *bed = bed_open(test);
+	struct in_call calls[2] = { { .peer = &bed->peer } };
+	u8 *out = vt_buf(test, LEN);
+	int i, answers = 0;
+
+	rxm_join(test, bed);
+	calls[0].packet = make_question(test, bed);
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		WRITE_ONCE(next_call, &calls[i]);
+		vt_send(test, &bed->us, out, LEN, vt_ctx(i));
+	}
+	vt_done(test, bed->peer.tx, vt_ctx(100));
+	for (i = 0; i <= ARRAY_SIZE(calls); i++) {
+		vt_done(test, bed->peer.rx, vt_ctx(i));
+		answers += ((struct rxm_wire_hdr *)bed->bufs[i])->ctrl.type == RXM_WIRE_STAY;
+	}
+	KUNIT_EXPECT_EQ(test, answers, 1);
+}
+
+/* The receive that is posted again is that of a message that has waited in it */
+static void what_comes_while_a_receive_is_posted_again_is_received(struct kunit *test)
+{
+	struct rxm_bed *bed = bed_open(test);
+	struct in_call call = { .peer = &bed->peer };
+	struct rxm_wire_hdr *hdr;
+
+	rxm_join(test, bed);
+	call.packet = rxm_packet(test, bed, LEN);
+	hdr = rxm_packet(test, bed, RXM_LIMIT);
+	hdr->ctrl.type = RXM_WIRE_SEG;
+	hdr->ctrl.seg_no = 0;
+	hdr->ctrl.seg_type = RXM_WIRE_SEG_FIRST;
+	hdr->op.size = LONG;
+	rxm_send(test, bed, hdr, sizeof(*hdr) + RXM_LIMIT);
+	WRITE_ONCE(next_call, &call);
+	vt_recv(test, &bed->us, vt_buf(test, LONG), LONG, vt_ctx(1));
+	vt_recv(test, &bed->us, vt_buf(test, LEN), LEN, vt_ctx(2));
+	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(2)).len, LEN);
+	KUNIT_EXPECT_NULL(test, READ_ONCE(next_call));
+}
+
 static struct kunit_case calls_cases[] = {
 	KUNIT_CASE(a_connection_ends_while_a_message_is_sent),
 	KUNIT_CASE(a_connection_ends_while_memory_is_registered),
+	KUNIT_CASE(a_write_posted_in_part_ends_with_the_connection),
+	KUNIT_CASE(a_question_that_comes_while_a_message_is_sent_is_answered),
+	KUNIT_CASE(a_question_that_waits_while_messages_are_sent_is_answered),
+	KUNIT_CASE(what_comes_while_a_receive_is_posted_again_is_received),
 	{}
 };
 

@@ -3,10 +3,9 @@
  * What waits: messages without a receive, kept or in their buffers, and writes with data that the
  * client has not read.
  */
-#include <linux/cpumask.h>
 #include <linux/delay.h>
-#include <linux/kernel_stat.h>
 #include <linux/sizes.h>
+#include <kofi/addr.h>
 #include <rdma/fi_rma.h>
 #include "rxm.h"
 
@@ -24,6 +23,7 @@
 #define WRITES	70	/* with data, of which a client that reads none gets 64 */
 #define PEERS	4	/* connections whose messages are all that is kept of an address */
 #define SHORT_S	5	/* the least message_timeout */
+#define TURN	64	/* connections whose packets are looked at in one turn */
 
 /* A tagged message of LEN bytes, which are those of vt_fill(@tag) */
 static void send_tagged(struct kunit *test, struct rxm_bed *bed, u8 tag)
@@ -34,6 +34,18 @@ static void send_tagged(struct kunit *test, struct rxm_bed *bed, u8 tag)
 	hdr->op.tag = tag;
 	vt_fill(hdr + 1, LEN, tag);
 	rxm_send(test, bed, hdr, sizeof(*hdr) + LEN);
+}
+
+/* The first segment of a message of @size bytes */
+static struct rxm_wire_hdr *first_segment(struct kunit *test, struct rxm_bed *bed, u64 size)
+{
+	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, RXM_LIMIT);
+
+	hdr->ctrl.type = RXM_WIRE_SEG;
+	hdr->ctrl.seg_no = 0;
+	hdr->ctrl.seg_type = RXM_WIRE_SEG_FIRST;
+	hdr->op.size = size;
+	return hdr;
 }
 
 static void post_tagged(struct kunit *test, struct rxm_bed *bed, u8 *buf, u8 tag)
@@ -113,18 +125,24 @@ static void peers_that_have_gone_make_room(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_open(test);
 	u8 *buf = vt_buf(test, LEN);
+	unsigned long since = 0;
 	int i;
 
 	rxm_param(test, "message_timeout", SHORT_S, 60);
 	for (i = 0; i < PEERS; i++) {
 		rxm_join_as(test, bed, RXM_PORT + 1 + i);
 		send_kept(test, bed);
+		/* What counts is the end of the first connection, not the age of its messages */
+		if (!i)
+			msleep(2 * SHORT_S * MSEC_PER_SEC);
+		since = i ? since : jiffies;
 		vt_end_close(test, &bed->peer);
 	}
 	rxm_join(test, bed);
 	send_tagged(test, bed, 2);
 	send_tagged(test, bed, 3);
 	receive_tagged(test, bed, buf, 3);
+	KUNIT_EXPECT_GE(test, jiffies - since, SHORT_S * HZ);
 	/* Only what was needed has been dropped */
 	for (i = 0; i < PEERS * KEPT - 1; i++) {
 		post_tagged(test, bed, buf, 1);
@@ -195,7 +213,7 @@ static void claim(struct kunit *test, struct rxm_bed *bed, const struct fi_msg_t
 static void a_claimed_message_stays_in_its_buffer(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_join(test);
-	u8 *buf = vt_buf(test, 2 * LEN);
+	u8 *buf = vt_buf(test, 3 * LEN);
 	struct kvec iov = { buf, LEN };
 	struct fi_msg_tagged msg = wanted;
 
@@ -203,11 +221,12 @@ static void a_claimed_message_stays_in_its_buffer(struct kunit *test)
 	msg.msg_iov = &iov;
 	msg.iov_count = 1;
 	claim(test, bed, &msg, LEN);
+	post_tagged(test, bed, buf + 2 * LEN, 3);
 	receive_tagged(test, bed, buf + LEN, 1);
 	vt_none(test, bed->us.rx);
 	KUNIT_ASSERT_EQ(test, fi_trecvmsg(bed->us.ep, &msg, FI_CLAIM), 0);
 	expect_tagged(test, bed, buf, 2);
-	receive_tagged(test, bed, buf, 3);
+	expect_tagged(test, bed, buf + 2 * LEN, 3);
 }
 
 /* And what is behind it: the connection has as many messages as it may have */
@@ -238,6 +257,9 @@ static void a_claimed_offer_goes_alone_with_its_connection(struct kunit *test)
 	struct rxm_wire_hdr *hdr;
 
 	send_kept(test, bed);
+	/* A receive has had a message from the buffer of the next packet before */
+	send_tagged(test, bed, 4);
+	receive_tagged(test, bed, buf, 4);
 	hdr = rxm_offer_new(test, bed, mem, LONG);
 	hdr->op.op = 1;
 	hdr->op.tag = 2;
@@ -250,15 +272,44 @@ static void a_claimed_offer_goes_alone_with_its_connection(struct kunit *test)
 	receive_tagged(test, bed, buf, 3);
 }
 
-/* Time of all processors in the kernel, but for interrupts */
-static u64 system_time(void)
+/* Its other segments will not come */
+static void a_claimed_message_of_which_a_part_has_come_goes_with_its_connection(struct kunit *test)
 {
-	u64 sum = 0;
-	int cpu;
+	struct rxm_bed *bed = rxm_bed_join(test);
+	u8 *buf = vt_buf(test, LONG);
+	struct kvec iov = { buf, LONG };
+	struct fi_msg_tagged msg = wanted;
+	struct rxm_wire_hdr *hdr;
 
-	for_each_possible_cpu(cpu)
-		sum += kcpustat_cpu(cpu).cpustat[CPUTIME_SYSTEM];
-	return sum;
+	send_kept(test, bed);
+	hdr = first_segment(test, bed, LONG);
+	hdr->op.op = 1;
+	hdr->op.tag = 2;
+	rxm_send(test, bed, hdr, sizeof(*hdr) + RXM_LIMIT);
+	msg.msg_iov = &iov;
+	msg.iov_count = 1;
+	claim(test, bed, &msg, LONG);
+	vt_end_close(test, &bed->peer);
+	/* The end comes before the next request */
+	rxm_join(test, bed);
+	KUNIT_EXPECT_EQ(test, fi_trecvmsg(bed->us.ep, &msg, FI_CLAIM), -EINVAL);
+}
+
+/* The client inserts its address while it waits in its buffer */
+static void a_message_in_its_buffer_has_the_address_of_its_sender(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open(test);
+	struct sockaddr_storage sender = bed->name;
+	u8 *buf = vt_buf(test, LEN);
+	fi_addr_t addr;
+
+	rxm_join_as(test, bed, RXM_PORT + 1);
+	send_kept(test, bed);
+	send_tagged(test, bed, 2);
+	kofi_addr_set_port(&sender, RXM_PORT + 1);
+	KUNIT_ASSERT_EQ(test, fi_av_insert(bed->us.av, &sender, 1, &addr, 0, NULL), 1);
+	KUNIT_ASSERT_EQ(test, fi_trecv(bed->us.ep, buf, LEN, NULL, addr, 2, 0, vt_ctx(2)), 0);
+	expect_tagged(test, bed, buf, 2);
 }
 
 /* A region of the endpoint, which the raw peer writes to */
@@ -311,9 +362,9 @@ static void a_write_that_waits_takes_no_time(struct kunit *test)
 	/* Has the work of the endpoint run; the peer does not answer the offer */
 	KUNIT_ASSERT_EQ(test, fi_sendmsg(bed->us.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE),
 			0);
-	begun = system_time();
+	begun = rxm_system_time();
 	msleep(4 * MSEC_PER_SEC);
-	KUNIT_EXPECT_LT(test, system_time() - begun, 2ULL * NSEC_PER_SEC);
+	KUNIT_EXPECT_LT(test, rxm_system_time() - begun, 2ULL * NSEC_PER_SEC);
 	expect_data(test, bed, WRITES);
 }
 
@@ -437,13 +488,9 @@ static void messages_in_their_buffers_outlive_their_connection(struct kunit *tes
 /* The first segment of a message that is kept: it has room for all of the message */
 static void send_large(struct kunit *test, struct rxm_bed *bed, u64 msg_id)
 {
-	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, RXM_LIMIT);
+	struct rxm_wire_hdr *hdr = first_segment(test, bed, LARGE);
 
-	hdr->ctrl.type = RXM_WIRE_SEG;
-	hdr->ctrl.seg_no = 0;
-	hdr->ctrl.seg_type = RXM_WIRE_SEG_FIRST;
 	hdr->ctrl.msg_id = msg_id;
-	hdr->op.size = LARGE;
 	rxm_send(test, bed, hdr, sizeof(*hdr) + RXM_LIMIT);
 }
 
@@ -467,6 +514,31 @@ static void messages_in_their_buffers_outlive_a_connection_with_credits(struct k
 	rxm_join(test, bed);
 	for (tag = 2; tag <= 3; tag++)
 		receive_tagged(test, bed, buf, tag);
+}
+
+/* Each of the others has a message that is kept, and is looked at before the last one */
+static void a_connection_that_waits_has_its_turn(struct kunit *test)
+{
+	struct rxm_bed *beds = vt_buf(test, (TURN + 1) * sizeof(*beds)), *last = &beds[TURN];
+	struct rxm_bed *bed = rxm_bed_open(test);
+	u8 *buf = vt_buf(test, OFFERED);
+	struct rxm_wire_hdr *hdr;
+	int i;
+
+	for (i = 0; i <= TURN; i++) {
+		beds[i] = *bed;
+		rxm_join_as(test, &beds[i], RXM_PORT + TURN - i);
+	}
+	for (i = 0; i < TURN; i++)
+		send_tagged(test, &beds[i], 1);
+	/* It is too long to be kept */
+	hdr = first_segment(test, last, OFFERED);
+	rxm_send(test, last, hdr, sizeof(*hdr) + RXM_LIMIT);
+	send_tagged(test, last, 3);
+	post_tagged(test, bed, buf, 3);
+	vt_none(test, bed->us.rx);
+	vt_recv(test, &bed->us, vt_buf(test, OFFERED), OFFERED, vt_ctx(4));
+	expect_tagged(test, bed, buf, 3);
 }
 
 /* Has connections keep all that their address may have, but for one large message */
@@ -536,6 +608,9 @@ static struct kunit_case kept_cases[] = {
 	KUNIT_CASE(a_claimed_offer_goes_alone_with_its_connection),
 	KUNIT_CASE(messages_in_their_buffers_outlive_their_connection),
 	KUNIT_CASE(messages_in_their_buffers_outlive_a_connection_with_credits),
+	KUNIT_CASE(a_claimed_message_of_which_a_part_has_come_goes_with_its_connection),
+	KUNIT_CASE(a_message_in_its_buffer_has_the_address_of_its_sender),
+	KUNIT_CASE(a_connection_that_waits_has_its_turn),
 	KUNIT_CASE(a_write_that_waits_takes_no_time),
 	KUNIT_CASE(all_that_waits_comes_when_one_message_is_taken),
 	KUNIT_CASE(room_is_taken_at_once),
