@@ -40,7 +40,6 @@ static bool rxm_alloc_bufs(struct rxm_conn *conn, struct rxm_buf *bufs, int coun
 	for (i = 0; i < count; i++) {
 		bufs[i].done.done = done;
 		bufs[i].conn = conn;
-		INIT_LIST_HEAD(&bufs[i].entry);
 		bufs[i].hdr = alloc_pages_exact(rxm_packet_size(), GFP_KERNEL | __GFP_ZERO);
 		if (!bufs[i].hdr)
 			return false;

@@ -65,20 +65,16 @@ static bool rxm_has_posted(const struct rxm_conn *conn)
 /* Is nothing under way, as far as this end knows? */
 static bool rxm_is_quiet(const struct rxm_conn *conn)
 {
-	int i;
-
 	lockdep_assert_held(&conn->ep->soft.lock);
 	if (conn->state != RXM_OPEN || conn->err || conn->tx_busy || rxm_has_posted(conn) ||
 	    READ_ONCE(conn->stuck) || READ_ONCE(conn->nsars))
 		return false;
+	/* A message is in @rndvs as long as one of its reads is in flight */
 	if (!list_empty(&conn->offered) || !list_empty(&conn->read) ||
 	    !list_empty(&conn->atomics) || !list_empty(&conn->responses) ||
 	    !list_empty(&conn->rndvs) || !list_empty(&conn->answers) ||
 	    !list_empty(&conn->invited) || conn->to_write)
 		return false;
-	for (i = 0; i < RXM_READS; i++)
-		if (conn->reads[i].rndv)
-			return false;
 	return rxm_count(&conn->free) + rxm_count(&conn->credits.spare) == RXM_TX &&
 	       rxm_count(&conn->rmas_free) == RXM_RMAS;
 }
