@@ -589,8 +589,8 @@ int rxm_receive_all(struct rxm_conn *conn)
 	spin_lock_irqsave(&conn->rx_lock, flags);
 	conn->rx_again = true;
 	if (conn->rx_busy) {
-		spin_unlock_irqrestore(&conn->rx_lock, flags);
-		return -EBUSY;
+		ret = -EBUSY;
+		goto unlock;
 	}
 	conn->rx_busy = true;
 	while (conn->rx_again && !conn->rx_broken) {
@@ -608,6 +608,7 @@ int rxm_receive_all(struct rxm_conn *conn)
 		smp_mb();
 		wake_up_var(&conn->rx_busy);
 	}
+unlock:
 	spin_unlock_irqrestore(&conn->rx_lock, flags);
 	return ret;
 }
