@@ -17,6 +17,7 @@ list()
 		pingpong_rdm the steps that endpoints without connections have beside these
 		pingpong_again calls without room for a moment are made again
 		pingpong_server a server names what its client says wrong
+		pingpong_all a server of all addresses has that of its client, and one client
 		pingpong_client a client names what its server says wrong
 		pingpong_user messages of fi_pingpong that are not those of the run
 		pingpong_table sizes, counts, and figures that follow from each other
@@ -38,6 +39,7 @@ list()
 
 rules=/sys/kernel/debug/kofi_hook_fault/rules
 hooks=/sys/module/kofi/parameters/hooks
+pages=/sys/kernel/debug/fail_page_alloc
 
 # outcome_of_both PARAMETERS: how a run of both roles ended, "ok" or "-ERRNO ROLE: STEP"
 outcome_of_both()
@@ -230,6 +232,12 @@ name_and()
 	printf '%s\0' "$1"
 }
 
+# tcp_sockets: of IPv4; one that is closed is gone, and one that is lost is not
+tcp_sockets()
+{
+	sed -n 's/^TCP: inuse \([0-9]*\) .* alloc \([0-9]*\) .*/\1 in use, \2 allocated/p' /proc/net/sockstat
+}
+
 to_server()
 {
 	said server msg true
@@ -254,7 +262,7 @@ to_server()
 	done
 	kill $!
 	wait $! 2>/dev/null
-	grep -o '^TCP: inuse [0-9]*' /proc/net/sockstat
+	tcp_sockets
 }
 
 case_pingpong_server()
@@ -275,7 +283,40 @@ case_pingpong_server()
 		cat: read error: Address already in use
 		server: ended, failed
 		error -98 server: listen on 127.0.0.1:47592: Address is in use; is the address of this host and the port free?
-		TCP: inuse 0
+		0 in use, 0 allocated
+	END
+}
+
+# on_all: a server of all addresses has a client that connects to one of them, and says its name in
+# two pieces. Prints the address that the server has for it, and what the next client finds
+on_all()
+{
+	EP=rdm
+	pingpong_start role=server prov=loop sizes=64 || return
+	cat $dbg_pingpong/listening >/dev/null
+	{
+		name 16 2 2 | head -c 11
+		usleep 200000
+		name_and q | tail -c +12
+		sleep 2
+	} | nc 127.0.0.2 $PORT >/tmp/heard &
+	left=250
+	until [ "$(tail -c 2 /tmp/heard | tr '\0' .)" = a. ] || [ $((left -= 1)) -eq 0 ]; do
+		usleep 20000
+	done
+	od -An -tu1 -j12 -N4 /tmp/heard
+	nc 127.0.0.2 $PORT </dev/null 2>&1
+	pingpong_stop
+	wait $!
+	tcp_sockets
+}
+
+case_pingpong_all()
+{
+	prints on_all <<-'END'
+		 127   0   0   2
+		nc: can't connect to remote host (127.0.0.2): Connection refused
+		0 in use, 0 allocated
 	END
 }
 
@@ -377,6 +418,10 @@ tables()
 {
 	figures 999
 	figures 1000
+	# Both roles of one module check what they receive, unless they are not to
+	pingpong_start role=both addr=127.0.0.1 prov=loop sizes=3 check=
+	pingpong_wait | grep intact
+	pingpong_stop
 }
 
 case_pingpong_table()
@@ -398,6 +443,8 @@ case_pingpong_table()
 		10k 1k =1k 19m
 		100k 1k =1k 195m
 		7000 of 7000 messages intact
+		1 of 1 messages intact
+		1 of 1 messages intact
 	END
 }
 
@@ -417,6 +464,15 @@ rows()
 	awk '$3 ~ /^=/ && !seen[$1]++ { printf "%s%s", n++ ? "," : "", $1 }' /tmp/kernel
 }
 
+# pages_fail ORDER EVERY TIMES: every so many-th allocation of 2^ORDER pages and more, so many times
+pages_fail()
+{
+	for setting in ignore-gfp-wait=N verbose=0 "min-order=$1" "interval=$2" "times=$3" \
+		probability=100; do
+		echo "${setting#*=}" >"$pages/${setting%=*}"
+	done
+}
+
 sizes()
 {
 	sizes_of sizes=all
@@ -425,6 +481,13 @@ sizes()
 	sizes_of sizes=65536,3 vmalloc=1
 	sizes_of sizes=65537 vmalloc=1
 	sizes_of sizes=6291456
+	# Memory in pieces, and none
+	pages_fail 9 2 3
+	sizes_of sizes=6291456
+	cat $pages/times
+	pages_fail 8 1 -1
+	sizes_of sizes=6291456
+	echo 0 >$pages/probability
 	for _ in 1 2 3 4 5 6 7 8; do
 		printf '%s,' 1 2 3 4 5 6 7 8
 	done | sed 's/,$//' >/tmp/sizes
@@ -440,6 +503,9 @@ case_pingpong_sizes()
 		64k,3 ok
 		 error -90 client: send 65537 bytes, the limit is 65536: Message is too long; use sizes= of fewer pages or vmalloc=0
 		6m ok
+		6m ok
+		0
+		 error -12 client: get two buffers of 6291456 bytes: Out of memory; use smaller sizes=
 		1,2,3,4,5,6,7,8 ok
 	END
 }
