@@ -290,13 +290,16 @@ static void a_first_rts_without_memory_ends_its_connection(struct kunit *test)
 /* Nothing else happens meanwhile that would have it kept */
 static void what_has_no_memory_is_kept_when_there_is_some(struct kunit *test)
 {
+	u8 msg[2 * (PEER_BASE + 16) + LEN], *in;
 	struct rdm_bed bed = {};
-	u8 *in;
+	size_t len;
 
 	rdm_bed_open(test, &bed, 1, 0);
 	rdm_fail(test, UNEXP, 1, false);
-	send_rts(test, &bed, 0, 1, LONG, 1);
-	put(test, bed.sock, 0, 2, 2);
+	len = peer_rts(msg, 0, NULL, 1, LONG, 1);
+	len += peer_tagged(msg + len, 0, NULL, 2, LEN);
+	vt_fill(msg + len, LEN, 2);
+	peer_send(test, bed.sock, msg, len + LEN);
 	take_now(test, &bed, 2, 2);
 	in = take(test, &bed, 1, LONG);
 	expect_cts(test, &bed, 1);
