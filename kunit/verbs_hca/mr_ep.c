@@ -107,26 +107,6 @@ static void a_close_drains_the_send_queue_that_has_the_region(struct kunit *test
 	fakehca_release(ht_of(test)->hca);
 }
 
-/* The device has executed the registration, and reports neither that nor the send behind it */
-static void a_close_behind_a_drain_does_not_drain_again(struct kunit *test)
-{
-	const struct fakehca_attr attr = { .roce = true, .drains = true };
-	struct vt_pair pair = { .a.bind_flags = FI_SELECTIVE_COMPLETION };
-	unsigned int base;
-	struct fid_mr *mr;
-
-	ht_connect(test, &attr, &pair);
-	mr = hm_reg_ep(test, pair.a.ep);
-	vt_recv(test, &pair.b, NULL, 0, vt_ctx(2));
-	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
-	vt_send(test, &pair.a, NULL, 0, vt_ctx(1));
-	vt_done(test, pair.b.tx, vt_ctx(2));
-	KUNIT_ASSERT_EQ(test, fi_ep_drain(pair.a.ep, -1), 0);
-	base = ht_stats(test).drains;
-	vt_close(test, &mr->fid);
-	KUNIT_EXPECT_EQ(test, ht_stats(test).drains, base);
-}
-
 /* In whatever order, and the device never hears of them */
 static void registrations_are_taken_back_before_their_doorbell(struct kunit *test)
 {
@@ -643,7 +623,6 @@ static struct kunit_case mr_ep_cases[] = {
 	KUNIT_CASE(a_region_in_flight_is_not_closed),
 	KUNIT_CASE_PARAM(a_region_in_flight_closes_with_its_connection, mr_ends_gen_params),
 	KUNIT_CASE(a_close_drains_the_send_queue_that_has_the_region),
-	KUNIT_CASE(a_close_behind_a_drain_does_not_drain_again),
 	KUNIT_CASE(registrations_are_taken_back_before_their_doorbell),
 	KUNIT_CASE(a_registration_leaves_the_one_behind_it),
 	KUNIT_CASE(no_peer_ends_a_key_before_the_doorbell),
