@@ -381,7 +381,7 @@ static void strangers_are_rejected(struct kunit *test)
 	flush_work(&stranger->work);
 	KUNIT_EXPECT_EQ(test, stranger->ret, -ECONNREFUSED);
 	KUNIT_EXPECT_EQ(test, ht_stats(test).qps, 2);
-	/* No port of a service is taken, not even for that moment, nor that of the domain's address */
+	/* No port of a service is taken, not even for that moment, and not the domain's */
 	KUNIT_EXPECT_GE(test, ntohs(((struct sockaddr_in *)&stranger->to)->sin_port), 1024);
 }
 
@@ -483,6 +483,19 @@ static void one_connection_serves_all_registrations(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_stats(test).qps, 2);
 }
 
+/* Both queues of both ends */
+static void a_domain_that_closes_drains_its_connection(struct kunit *test)
+{
+	const struct fakehca_attr attr = { .drains = true };
+	struct fid_mr *mr;
+
+	hm_open(test, &attr);
+	KUNIT_ASSERT_EQ(test, hm_reg_any(test, &mr), 0);
+	vt_close(test, &mr->fid);
+	vt_close(test, &vt_of(test)->domain->fid);
+	KUNIT_EXPECT_EQ(test, ht_stats(test).drains, 4);
+}
+
 static struct kunit_case reg_cases[] = {
 	KUNIT_CASE_PARAM(registration_fails_with_the_verb, reg_fail_gen_params),
 	KUNIT_CASE_PARAM(registration_ends_with_the_status, reg_status_gen_params),
@@ -495,6 +508,7 @@ static struct kunit_case reg_cases[] = {
 	KUNIT_CASE(a_removal_ends_a_registration_that_connects),
 	KUNIT_CASE_PARAM(a_refusal_ends_a_registration_at_once, reg_reply_gen_params),
 	KUNIT_CASE(one_connection_serves_all_registrations),
+	KUNIT_CASE(a_domain_that_closes_drains_its_connection),
 	{}
 };
 
