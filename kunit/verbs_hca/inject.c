@@ -90,6 +90,17 @@ static void a_list_may_lie_in_regions_in_part(struct kunit *test)
 	list_maps(test, &pair, buf, NULL, 1, 1);
 }
 
+/* What says that its success is not reported is where the length of a completion is */
+static void a_receive_that_is_unreported_fails_without_a_length(struct kunit *test)
+{
+	struct vt_pair pair = { .a.bind_flags = FI_SELECTIVE_COMPLETION };
+
+	ht_connect(test, NULL, &pair);
+	KUNIT_ASSERT_EQ(test, fi_recv(pair.a.ep, ht_buf(test, 64), 64, NULL, 0, vt_ctx(1)), 0);
+	KUNIT_ASSERT_EQ(test, fi_shutdown(pair.a.ep, 0), 0);
+	KUNIT_EXPECT_PTR_EQ(test, ht_failed(test, pair.a.tx, ECANCELED).context, vt_ctx(1));
+}
+
 static void a_write_that_is_longer_than_its_target_is_unmapped(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .roce = true };
@@ -325,6 +336,7 @@ static struct kunit_case inject_cases[] = {
 	KUNIT_CASE(a_bad_element_unmaps_the_good_ones),
 	KUNIT_CASE(a_list_too_long_is_unmapped_again),
 	KUNIT_CASE(a_list_may_lie_in_regions_in_part),
+	KUNIT_CASE(a_receive_that_is_unreported_fails_without_a_length),
 	KUNIT_CASE(a_write_that_is_longer_than_its_target_is_unmapped),
 	KUNIT_CASE(a_full_queue_maps_nothing),
 	KUNIT_CASE(a_receive_of_one_byte_is_mapped),
