@@ -101,6 +101,47 @@ static void a_receive_that_is_unreported_fails_without_a_length(struct kunit *te
 	KUNIT_EXPECT_PTR_EQ(test, ht_failed(test, pair.a.tx, ECANCELED).context, vt_ctx(1));
 }
 
+/* One after the other in a slot, where that of the first one would be left */
+static void a_receive_has_no_data_of_an_earlier_message(struct kunit *test)
+{
+	const struct fakehca_attr attr = { .roce = true };
+	struct kvec kvec = { ht_buf(test, 8), 8 };
+	const struct fi_msg msg = { .msg_iov = &kvec, .iov_count = 1, .context = vt_ctx(2) };
+	struct vt_pair pair = { .b.bind_flags = FI_SELECTIVE_COMPLETION };
+	int i;
+
+	ht_connect(test, &attr, &pair);
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, fi_recvmsg(pair.b.ep, &msg, FI_COMPLETION), 0);
+		if (i)
+			vt_send(test, &pair.a, NULL, 0, vt_ctx(1));
+		else
+			KUNIT_ASSERT_EQ(test, fi_senddata(pair.a.ep, NULL, 0, NULL, 0x1234, 0,
+							  vt_ctx(1)), 0);
+		vt_done(test, pair.a.tx, vt_ctx(1));
+		KUNIT_EXPECT_EQ(test, vt_done(test, pair.b.tx, vt_ctx(2)).data, i ? 0 : 0x1234);
+	}
+}
+
+/* The rest of this one is that of the region */
+static void a_key_of_more_than_32_bits_is_refused(struct kunit *test)
+{
+	const struct fakehca_attr attr = { .roce = true };
+	u8 *buf = ht_buf(test, 64);
+	struct vt_pair pair = {};
+	struct fid_mr *mr;
+	u64 key;
+
+	hm_serve(test, &attr);
+	ht_join(test, &pair);
+	KUNIT_ASSERT_EQ(test, hm_reg(test, ht_buf(test, 64), 64, &mr), 0);
+	key = fi_mr_key(mr) | BIT_ULL(32);
+	KUNIT_EXPECT_EQ(test, fi_write(pair.a.ep, buf, 8, NULL, 0, fi_mr_addr(mr), key, NULL),
+			-EINVAL);
+	KUNIT_EXPECT_EQ(test, fi_read(pair.a.ep, buf, 8, NULL, 0, fi_mr_addr(mr), key, NULL),
+			-EINVAL);
+}
+
 static void a_write_that_is_longer_than_its_target_is_unmapped(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .roce = true };
@@ -337,6 +378,8 @@ static struct kunit_case inject_cases[] = {
 	KUNIT_CASE(a_list_too_long_is_unmapped_again),
 	KUNIT_CASE(a_list_may_lie_in_regions_in_part),
 	KUNIT_CASE(a_receive_that_is_unreported_fails_without_a_length),
+	KUNIT_CASE(a_receive_has_no_data_of_an_earlier_message),
+	KUNIT_CASE(a_key_of_more_than_32_bits_is_refused),
 	KUNIT_CASE(a_write_that_is_longer_than_its_target_is_unmapped),
 	KUNIT_CASE(a_full_queue_maps_nothing),
 	KUNIT_CASE(a_receive_of_one_byte_is_mapped),

@@ -338,6 +338,27 @@ static void a_discard_behind_the_end_is_late(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(me.mr[0], FI_DISCARD, NULL), -EALREADY);
 }
 
+/* Every second one in a row is, for a queue of this depth; the region has been second at first */
+static void a_registration_that_was_signaled_is_not_for_ever(struct kunit *test)
+{
+	struct mr_ep me = {};
+	int i, round;
+
+	mr_ep_begin(test, &me, false);
+	for (round = 0; round < 3; round++) {
+		for (i = !!round; i < 2; i++)
+			KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[i]), 0);
+		vt_recv(test, &me.pair.b, NULL, 0, vt_ctx(2));
+		mr_ep_send(test, &me.pair);
+		for (i = !!round; i < 2; i++) {
+			KUNIT_ASSERT_EQ(test, fi_mr_disable(me.mr[i], 0, vt_ctx(3)), 0);
+			vt_done(test, me.pair.a.tx, vt_ctx(3));
+			mr_ep_expect_back(test, me.mr[i]);
+		}
+	}
+	mr_ep_expect_places(test, &me);
+}
+
 /* Each call that is refused gives its place back */
 static void a_region_is_not_enabled_before_the_connection(struct kunit *test)
 {
@@ -586,6 +607,11 @@ static void what_a_region_cannot_take_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_mr_bind(mr, &pair.a.ep->fid, FI_REMOTE_READ), -FI_EBADFLAGS);
 	KUNIT_EXPECT_EQ(test, fi_mr_refresh(mr, &attr, FI_MORE), -FI_EBADFLAGS);
 
+	/* The first element may begin anywhere in its page; the list is lent until the discard */
+	KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, FI_DISCARD, NULL), 0);
+	sg_set_buf(&sgl[0], buf + 8, PAGE_SIZE - 8);
+	KUNIT_EXPECT_EQ(test, fi_mr_refresh(mr, &attr, 0), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_disable(mr, FI_DISCARD, NULL), 0);
 	attr.iov_count = 3;
 	KUNIT_EXPECT_EQ(test, fi_mr_refresh(mr, &attr, 0), -EMSGSIZE);
 	attr.iov_count = 2;
@@ -632,6 +658,7 @@ static struct kunit_case mr_ep_cases[] = {
 	KUNIT_CASE(a_registration_that_has_gone_is_not_discarded),
 	KUNIT_CASE(a_discard_waits_for_its_turn),
 	KUNIT_CASE(a_discard_behind_the_end_is_late),
+	KUNIT_CASE(a_registration_that_was_signaled_is_not_for_ever),
 	KUNIT_CASE(a_region_is_not_enabled_before_the_connection),
 	KUNIT_CASE_PARAM(those_beside_a_discarded_registration_stay, mr_ep_order_gen_params),
 	KUNIT_CASE(an_operation_behind_a_discarded_registration_goes_on),
