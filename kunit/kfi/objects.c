@@ -279,11 +279,12 @@ static int refused_call(int nr, struct kfi_info *hints)
 	}
 }
 
+static struct task_struct *refused_task;
 static unsigned int refused_flags;
 
 static void note_flags(void *unused, const char *call, int ret, const char *reason)
 {
-	if (in_task())
+	if (in_task() && current == refused_task)
 		refused_flags = current->flags;
 }
 
@@ -299,6 +300,7 @@ static void allocations_do_not_wait_for_file_systems(struct kunit *test)
 	struct kfi_info *hints = hints_new(test);
 	int i;
 
+	refused_task = current;
 	KUNIT_ASSERT_EQ(test, register_trace_kofi_refused(note_flags, NULL), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, notice_none, NULL), 0);
 	for (i = 0; i < 9; i++) {
