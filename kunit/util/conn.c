@@ -268,6 +268,10 @@ static void the_timer_runs_while_an_attempt_does(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&ct->conn.late));
 
 	kofi_conn_start(&ct->conn, system_wq);
+	kofi_conn_end(&ct->conn, ECONNREFUSED, 0, NULL, 0);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&ct->conn.late));
+
+	kofi_conn_start(&ct->conn, system_wq);
 	kofi_conn_fini(&ct->conn);
 	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&ct->conn.late));
 }

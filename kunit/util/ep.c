@@ -200,6 +200,7 @@ static void queues_are_bound_by_direction(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, et->ep.tx.cq, &et->cq);
 	KUNIT_EXPECT_NULL(test, et->ep.rx.cq);
 	KUNIT_EXPECT_EQ(test, et->ep.tx.implied, FI_COMPLETION);
+	KUNIT_EXPECT_EQ(test, et->ep.rx.implied, FI_COMPLETION);
 	KUNIT_EXPECT_EQ(test, bind(et, &et->cq.cq.fid, FI_RECV | FI_SELECTIVE_COMPLETION), 0);
 	KUNIT_EXPECT_PTR_EQ(test, et->ep.rx.cq, &et->cq);
 	KUNIT_EXPECT_EQ(test, et->ep.rx.implied, 0);
@@ -250,7 +251,9 @@ static u64 stat_value(struct kunit *test, struct ep_test *et, const char *name)
 static void an_endpoint_says_what_it_has_done(struct kunit *test)
 {
 	struct ep_test *et = open_ep(test, FI_EP_MSG, FI_WAIT_UNSPEC, &limits);
+	struct kofi_stat stat = {};
 
+	et->ep.max_msg_size = 50;
 	kofi_ep_posted(&et->ep, FI_MSG | FI_SEND, NULL, 10);
 	kofi_ep_posted(&et->ep, FI_RMA | FI_WRITE, NULL, 20);
 	kofi_ep_posted(&et->ep, FI_MSG | FI_RECV, NULL, 30);
@@ -260,7 +263,14 @@ static void an_endpoint_says_what_it_has_done(struct kunit *test)
 	kofi_ep_count(&et->ep, FI_MSG | FI_RECV, ECANCELED, 0);
 	kofi_ep_count(&et->ep, FI_RMA | FI_REMOTE_WRITE, 0, 40);
 	kofi_waiter_note(&et->ep.tx.room);
+	kofi_waiter_note(&et->ep.rx.room);
+	kofi_waiter_note(&et->ep.rx.room);
 
+	KUNIT_EXPECT_EQ(test, kofi_ep_control(&et->ep.ep.fid, KOFI_GETSTAT, &stat), 0);
+	KUNIT_EXPECT_STREQ(test, stat.state, "open");
+	KUNIT_EXPECT_TRUE(test, stat.no_peer);
+	KUNIT_EXPECT_EQ(test, stat_value(test, et, "max_msg_size"), 50);
+	KUNIT_EXPECT_EQ(test, stat_value(test, et, "rx_again"), 2);
 	KUNIT_EXPECT_EQ(test, stat_value(test, et, "tx_ops"), 2);
 	KUNIT_EXPECT_EQ(test, stat_value(test, et, "tx_bytes"), 30);
 	KUNIT_EXPECT_EQ(test, stat_value(test, et, "tx_errors"), 1);

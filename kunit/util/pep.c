@@ -6,6 +6,7 @@
 #include <linux/in.h>
 #include <kofi/addr.h>
 #include <kofi/pep.h>
+#include <kofi/stat.h>
 #include "util.h"
 
 #define CM_DATA		8
@@ -390,15 +391,20 @@ static void what_has_gone_is_a_shell(struct kunit *test)
 	struct pep_test *pt = listening_pep(test);
 	struct fid *fid = &pt->kpep.pep.fid;
 	struct pep_req *req = new_req(test, pt);
+	struct kofi_stat stat = {};
 	int backlog = 4;
 
 	mutex_lock(&pep_lock);
 	kofi_pep_gone(&pt->kpep);
-	kofi_pep_gone(&pt->kpep);
-	mutex_unlock(&pep_lock);
+	KUNIT_EXPECT_FALSE(test, pt->kpep.listening);
+	KUNIT_EXPECT_FALSE(test, pt->kpep.named);
 	KUNIT_EXPECT_EQ(test, req->err, ECONNREFUSED);
 	KUNIT_EXPECT_EQ(test, next_event(pt), -ENODEV);
+	kofi_pep_gone(&pt->kpep);
+	mutex_unlock(&pep_lock);
 	KUNIT_EXPECT_EQ(test, next_event(pt), 0);
+	KUNIT_EXPECT_EQ(test, fid->ops->control(fid, KOFI_GETSTAT, &stat), 0);
+	KUNIT_EXPECT_STREQ(test, stat.state, "gone");
 	KUNIT_EXPECT_EQ(test, start(pt), -ENODEV);
 	KUNIT_EXPECT_EQ(test, set_port(pt, 4001), -ENODEV);
 	KUNIT_EXPECT_EQ(test, get_port(pt), -ENODEV);

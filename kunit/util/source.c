@@ -193,6 +193,11 @@ static void an_address_gets_no_more_than_is_left(struct kunit *test)
 	bed->source[0]->kept.used = (struct kofi_quota_part) {};
 	bed->conn[0].used = (struct kofi_quota_part) {};
 	KUNIT_EXPECT_EQ(test, take_all(bed, 0, LONGEST), BYTES / 2 / LONGEST);
+	/* There is no room for one that waits, unless it has no bytes */
+	kofi_quota_wait(&bed->quota, &bed->conn[0], 1);
+	KUNIT_EXPECT_NULL(test, kofi_quota_next(&bed->quota));
+	kofi_quota_wait(&bed->quota, &bed->conn[0], 0);
+	KUNIT_EXPECT_PTR_EQ(test, kofi_quota_next(&bed->quota), &bed->conn[0]);
 	bed_close(bed);
 }
 
@@ -214,6 +219,13 @@ static void connections_that_wait_take_turns_and_find_room(struct kunit *test)
 {
 	struct bed *bed = bed_open(test);
 
+	kofi_quota_wait(&bed->quota, &bed->conn[0], 1);
+	kofi_quota_wait(&bed->quota, &bed->conn[1], 1);
+	KUNIT_EXPECT_PTR_EQ(test, kofi_quota_next(&bed->quota), &bed->conn[0]);
+	KUNIT_EXPECT_PTR_EQ(test, kofi_quota_next(&bed->quota), &bed->conn[1]);
+	KUNIT_EXPECT_PTR_EQ(test, kofi_quota_next(&bed->quota), &bed->conn[0]);
+	kofi_quota_stop(&bed->conn[0]);
+	kofi_quota_stop(&bed->conn[1]);
 	take_all(bed, 0, 1);
 	KUNIT_EXPECT_NULL(test, kofi_quota_next(&bed->quota));
 	/* The first has its bound, so the other one of its address is next */

@@ -365,6 +365,11 @@ static void a_key_that_a_peer_has_used_is_not_taken_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, me->mr->mr.key), 0);
 	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, FI_DISCARD, NULL), -EALREADY);
 	KUNIT_EXPECT_EQ(test, access_via(me, &me->ep, me->mr->mr.key), 0);
+	/* Nobody has used the next one */
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, 0, NULL), 0);
+	KUNIT_ASSERT_EQ(test, refresh_page(test, me), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(&me->mr->mr), 0);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(&me->mr->mr, FI_DISCARD, NULL), 0);
 }
 
 /**
@@ -415,6 +420,7 @@ static void short_keys_have_32_bits(struct kunit *test)
 	int i;
 
 	kofi_mr_map_set_short(&ud->dom.map);
+	KUNIT_EXPECT_EQ(test, ud->dom.map.max, KOFI_MR_SHORT_REGIONS);
 	attr.requested_key = BIT_ULL(32);
 	KUNIT_EXPECT_EQ(test, kofi_mr_regattr(&ud->dom.map, &attr, 0, &mr), -FI_EKEYREJECTED);
 	attr.requested_key = U32_MAX;
