@@ -7,14 +7,20 @@
  * What happens in a fixed order is a table of steps: each of them makes one call on the queue, and
  * has its result beside it.
  */
+#include <linux/completion.h>
+#include <linux/sched.h>
 #include <kofi/cq.h>
 #include <kofi/stat.h>
+#include "../../../kofi/util/cq/cq.h"
 #include "../../lib/async.h"
 #include "../util.h"
 
 #define NR_COMPS	200
 
-/* @released: what the queue has given back, oldest first; guarded by @lock */
+/*
+ * @released: what the queue has given back, oldest first; guarded by @lock
+ * @begun: completed when a purge holds the lock of the queue
+ */
 struct cq_test {
 	struct kofi_cq		cq;
 	struct kofi_comp	comps[NR_COMPS];
@@ -22,6 +28,7 @@ struct cq_test {
 	spinlock_t		lock;		/* a reader and a purge release */
 	struct kofi_comp	*released[2 * NR_COMPS];
 	int			nr_released;
+	struct completion	begun;
 };
 
 static struct cq_test *the_case;
@@ -55,6 +62,7 @@ static struct cq_test *open_cq(struct kunit *test, enum fi_cq_format format)
 	int i;
 
 	spin_lock_init(&ct->lock);
+	init_completion(&ct->begun);
 	the_case = ct;
 	KUNIT_ASSERT_EQ(test, kofi_cq_init(&ct->cq, &attr, NR_COMPS, &test_ops, ct), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fini_cq, &ct->cq), 0);
@@ -485,6 +493,22 @@ static void a_queue_says_what_is_in_it(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, stat.state, "ended");
 }
 
+/* As a purge leaves it while it has let go of the lock */
+static void a_reader_of_errors_takes_a_mark_out_of_its_way(struct kunit *test)
+{
+	struct kofi_cq_mark mark = { .comp = { .flags = KOFI_COMP_MARK, .err = EIO } };
+	struct cq_test *ct = open_cq(test, FI_CQ_FORMAT_CONTEXT);
+	struct fi_cq_err_entry error = {};
+
+	ct->cq.head = &mark.comp;
+	ct->cq.tail = &mark.comp.next;
+	complete_one(ct, 0, EIO);
+	KUNIT_EXPECT_EQ(test, read_error(ct, &error), 1);
+	KUNIT_EXPECT_TRUE(test, mark.popped);
+	KUNIT_EXPECT_PTR_EQ(test, error.op_context, (void *)&ct->comps[0]);
+	KUNIT_EXPECT_EQ(test, ct->nr_released, 1);
+}
+
 /* Reads while the purge has let go of the lock; returns how many it got */
 static int read_meanwhile(void *data)
 {
@@ -526,6 +550,43 @@ static void a_reader_and_a_purge_share_the_queue(struct kunit *test)
 	}
 }
 
+static bool is_odd_and_begun(struct kofi_comp *comp, void *owner)
+{
+	struct cq_test *ct = owner;
+
+	complete(&ct->begun);
+	return is_odd(comp, owner);
+}
+
+/* Half a batch, as soon as a purge lets go of the lock: of one processor it gets it at once then */
+static int read_half_a_batch(void *data)
+{
+	struct fi_cq_entry entries[KOFI_CQ_BATCH / 2];
+	struct cq_test *ct = data;
+
+	sched_set_fifo(current);
+	wait_for_completion(&ct->begun);
+	return read_cq(ct, entries, ARRAY_SIZE(entries));
+}
+
+static void a_purge_goes_on_where_a_reader_has_stopped(struct kunit *test)
+{
+	struct cq_test *ct = open_cq(test, FI_CQ_FORMAT_CONTEXT);
+	struct vt_async *reader;
+	int i;
+
+	for (i = 0; i < NR_COMPS; i++)
+		complete_one(ct, i, 0);
+	reader = vt_async_start(test, read_half_a_batch, ct);
+	KUNIT_EXPECT_TRUE(test, vt_async_waits(reader));
+	kofi_cq_purge(&ct->cq, is_odd_and_begun, ct);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, reader), KOFI_CQ_BATCH / 2);
+	for (i = KOFI_CQ_BATCH; i < NR_COMPS; i += 2)
+		KUNIT_ASSERT_EQ(test, read_one(ct, NULL), i);
+	KUNIT_EXPECT_EQ(test, read_one(ct, NULL), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, ct->nr_released, NR_COMPS);
+}
+
 static struct kunit_case cq_cases[] = {
 	KUNIT_CASE_PARAM(each_step_has_its_result, sequence_gen_params),
 	KUNIT_CASE_PARAM(each_format_has_its_fields, format_gen_params),
@@ -537,7 +598,9 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(the_provider_puts_errors_into_words),
 	KUNIT_CASE(error_data_that_is_not_there_has_no_size),
 	KUNIT_CASE(a_queue_says_what_is_in_it),
+	KUNIT_CASE(a_reader_of_errors_takes_a_mark_out_of_its_way),
 	KUNIT_CASE(a_reader_and_a_purge_share_the_queue),
+	KUNIT_CASE(a_purge_goes_on_where_a_reader_has_stopped),
 	{}
 };
 

@@ -21,7 +21,7 @@ struct ut_cq;
  * @uc: the case
  * @entry: what the callback was given
  * @msg: the same
- * @released: the queue has given the completion back
+ * @released: how often the queue has given the completion back
  * @released_before: it had when the callback was called
  */
 struct ut_cq_op {
@@ -30,7 +30,7 @@ struct ut_cq_op {
 	struct ut_cq		*uc;
 	struct fi_done_entry	entry;
 	struct fi_done_msg	msg;
-	bool			released;
+	int			released;
 	bool			released_before;
 };
 

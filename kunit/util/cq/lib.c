@@ -16,7 +16,7 @@ static void release(struct kofi_comp *chain)
 
 	for (; chain; chain = chain->next) {
 		op = container_of(chain, struct ut_cq_op, comp.comp);
-		op->released = true;
+		op->released++;
 		op->uc->readers = atomic_read(&op->uc->cq.readers);
 	}
 }

@@ -140,34 +140,44 @@ static void callbacks_come_in_order(struct kunit *test)
 		for (i = 0; i < UT_CQ_OPS; i++)
 			ut_cq_complete(uc, i);
 		ut_cq_await(test, uc, UT_CQ_OPS);
-		for (i = 0; i < UT_CQ_OPS; i++)
+		for (i = 0; i < UT_CQ_OPS; i++) {
 			KUNIT_EXPECT_EQ(test, uc->order[i], i);
+			KUNIT_EXPECT_EQ(test, uc->ops[i].released, 1);
+		}
 	}
 }
 
 static void callback_gets_all_of_the_completion(struct kunit *test)
 {
 	struct ut_cq *uc = ut_cq_open_done(test, FI_COMP_WORKQUEUE);
-	struct ut_cq_op *op = &uc->ops[0];
+	struct ut_cq_op *op;
 
-	op->comp.comp.flags = FI_TAGGED | FI_RECV | KOFI_COMP_MSG;
-	op->comp.comp.len = 11;
-	op->comp.comp.buf = uc;
-	op->comp.comp.data = 12;
-	op->comp.comp.err = FI_ETRUNC;
-	op->comp.comp.prov_errno = 13;
+	for (op = uc->ops; op < uc->ops + 2; op++) {
+		op->comp.comp.flags = FI_TAGGED | FI_RECV;
+		op->comp.comp.len = 11;
+		op->comp.comp.buf = uc;
+		op->comp.comp.data = 12;
+		op->comp.comp.err = FI_ETRUNC;
+		op->comp.comp.prov_errno = 13;
+	}
+	op = uc->ops;
+	op->comp.comp.flags |= KOFI_COMP_MSG;
 	op->comp.msg = (struct fi_done_msg) {
 		.tag = 14, .src_addr = 15, .olen = 16,
 	};
 	ut_cq_complete(uc, 0);
+	ut_cq_complete(uc, 1);
 
-	ut_cq_await(test, uc, 1);
-	KUNIT_EXPECT_EQ(test, op->entry.flags, FI_TAGGED | FI_RECV);
-	KUNIT_EXPECT_EQ(test, op->entry.len, 11);
-	KUNIT_EXPECT_PTR_EQ(test, op->entry.buf, (void *)uc);
-	KUNIT_EXPECT_EQ(test, op->entry.data, 12ULL);
-	KUNIT_EXPECT_EQ(test, op->entry.err, (int)FI_ETRUNC);
-	KUNIT_EXPECT_EQ(test, op->entry.prov_errno, 13);
+	ut_cq_await(test, uc, 2);
+	for (op = uc->ops; op < uc->ops + 2; op++) {
+		KUNIT_EXPECT_EQ(test, op->entry.flags, FI_TAGGED | FI_RECV);
+		KUNIT_EXPECT_EQ(test, op->entry.len, 11);
+		KUNIT_EXPECT_PTR_EQ(test, op->entry.buf, (void *)uc);
+		KUNIT_EXPECT_EQ(test, op->entry.data, 12ULL);
+		KUNIT_EXPECT_EQ(test, op->entry.err, (int)FI_ETRUNC);
+		KUNIT_EXPECT_EQ(test, op->entry.prov_errno, 13);
+	}
+	op = uc->ops;
 	KUNIT_ASSERT_NOT_NULL(test, op->entry.msg);
 	KUNIT_EXPECT_EQ(test, op->msg.tag, 14ULL);
 	KUNIT_EXPECT_EQ(test, op->msg.src_addr, 15ULL);
@@ -391,6 +401,10 @@ static void what_goes_past_a_plug_comes_behind_what_is_there(struct kunit *test)
 	ut_cq_await(test, uc, 4);
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_EQ(test, uc->order[i], i);
+	/* And a chain needs no plug to be called */
+	uc->ops[4].comp.comp.next = NULL;
+	kofi_cq_complete_chain(&uc->cq, &uc->ops[4].comp.comp);
+	ut_cq_await(test, uc, 1);
 }
 
 static int complete_one(void *uc)
