@@ -72,8 +72,8 @@ struct ut_list *ut_list(struct kunit *test, enum fi_buf_type type);
 void ut_list_add(struct kunit *test, struct ut_list *list, void *buf, size_t len);
 
 /*
- * The @n-th allocation of this task that may not sleep fails, counted from now on; 0: none.  Returns
- * how many there would have to be until one fails.
+ * The @n-th allocation of this task that may not sleep fails, counted from now on; 0: none.
+ * Returns how many there would have to be until one fails.
  */
 static inline unsigned int ut_fail_nth(unsigned int n)
 {
