@@ -9,6 +9,7 @@
 #include "hca.h"
 
 #define FATAL_OPS	8
+#define FATAL_REFUSAL_MS 2000	/* longer than a peer is left to end a connection */
 
 /* Posts FATAL_OPS operations, 1 to FATAL_OPS, half of them receives */
 static void fatal_post(struct kunit *test, struct vt_end *end)
@@ -247,6 +248,19 @@ static void a_refusal_that_the_peer_ignores_ends_the_connection(struct kunit *te
 	ht_failed(test, pair.a.tx, ECANCELED);
 }
 
+/* What the event would lead to later is left out, as nothing is posted any more */
+static void a_refusal_behind_a_drain_goes_with_the_endpoint(struct kunit *test)
+{
+	struct vt_pair pair = {};
+
+	ht_connect(test, NULL, &pair);
+	KUNIT_ASSERT_EQ(test, fi_ep_drain(pair.a.ep, -1), 0);
+	vt_event(test, pair.a.eq, FI_SHUTDOWN, NULL);
+	KUNIT_ASSERT_EQ(test, fakehca_qp_access_err(ht_of(test)->hca, pair.a.qpn), 0);
+	vt_close(test, &pair.a.ep->fid);
+	vt_no_event_for(test, pair.a.eq, FATAL_REFUSAL_MS);
+}
+
 static void cq_error_shuts_its_endpoints_down(struct kunit *test)
 {
 	struct vt_pair pair = {};
@@ -304,6 +318,7 @@ static struct kunit_case fatal_cases[] = {
 	KUNIT_CASE(qp_fatal_during_close_is_not_told),
 	KUNIT_CASE(a_refusal_is_the_peers_to_end),
 	KUNIT_CASE(a_refusal_that_the_peer_ignores_ends_the_connection),
+	KUNIT_CASE(a_refusal_behind_a_drain_goes_with_the_endpoint),
 	KUNIT_CASE(cq_error_shuts_its_endpoints_down),
 	KUNIT_CASE(port_down_hides_the_device_until_it_is_up),
 	KUNIT_CASE(port_that_is_down_is_the_reason),

@@ -6,6 +6,7 @@
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/jiffies.h>
+#include <rdma/fi_reason.h>
 #include <rdma/ib_verbs.h>
 #include "hca.h"
 
@@ -400,11 +401,16 @@ static void inject_size_needs_no_inline_data(struct kunit *test)
 static void a_device_that_registers_nothing_is_not_found(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .roce = true, .no_reg = true };
+	struct fi_reason *reason = vt_buf(test, sizeof(*reason));
 	struct fi_info *hints, *info;
 
 	ht_device(test, &attr);
 	hints = ht_hints(test);
 	KUNIT_EXPECT_EQ(test, ht_getinfo(test, hints, &info), -ENODATA);
+	KUNIT_ASSERT_EQ(test, fi_getinfo_why(VT_API, FAKEHCA_ADDR, 0, FI_SOURCE, hints, reason, 1),
+			1);
+	KUNIT_EXPECT_STREQ(test, reason->text,
+			   FAKEHCA_ADDR ": no RDMA device has this address");
 	hints->caps = FI_MSG | FI_REMOTE_INV;
 	KUNIT_EXPECT_EQ(test, ht_getinfo(test, hints, &info), -ENODATA);
 }
@@ -424,6 +430,7 @@ static void a_device_that_registers_takes_remote_invalidation(struct kunit *test
 static void the_device_to_map_for_stays_as_long_as_the_domain(struct kunit *test)
 {
 	struct device *dma_device;
+	unsigned int refs;
 
 	ht_open(test, NULL);
 	dma_device = fi_domain_device(vt_of(test)->domain);
@@ -434,6 +441,9 @@ static void the_device_to_map_for_stays_as_long_as_the_domain(struct kunit *test
 	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca, HT_PATIENCE_MS));
 	KUNIT_EXPECT_PTR_EQ(test, fi_domain_device(vt_of(test)->domain), dma_device);
 	KUNIT_EXPECT_NOT_NULL(test, dev_name(dma_device));
+	refs = kref_read(&dma_device->kobj.kref);
+	vt_close(test, &vt_of(test)->domain->fid);
+	KUNIT_EXPECT_EQ(test, kref_read(&dma_device->kobj.kref), refs - 1);
 }
 
 struct limits_gaps {

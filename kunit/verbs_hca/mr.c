@@ -357,6 +357,19 @@ static void a_region_that_the_device_keeps_stays_open(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ht_stats(test).mapped, mapped - 1);
 }
 
+static void a_region_that_the_device_has_kept_goes_with_it(struct kunit *test)
+{
+	struct fid_mr *mr;
+
+	hm_serve(test, NULL);
+	KUNIT_ASSERT_EQ(test, hm_reg_any(test, &mr), 0);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_DEREG_MR, 1, -EBUSY);
+	KUNIT_EXPECT_EQ(test, fi_close(&mr->fid), -EBUSY);
+	fakehca_remove_begin(ht_of(test)->hca);
+	KUNIT_ASSERT_TRUE(test, fakehca_remove_wait(ht_of(test)->hca, HT_PATIENCE_MS));
+	ht_expect_clean(test);
+}
+
 static void a_device_that_goes_registers_no_more(struct kunit *test)
 {
 	struct fi_eq_err_entry error;
@@ -386,6 +399,7 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(a_registered_region_takes_what_is_read),
 	KUNIT_CASE(keys_are_fresh_although_the_device_repeats),
 	KUNIT_CASE(a_region_that_the_device_keeps_stays_open),
+	KUNIT_CASE(a_region_that_the_device_has_kept_goes_with_it),
 	KUNIT_CASE(a_device_that_goes_registers_no_more),
 	{}
 };

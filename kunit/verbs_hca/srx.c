@@ -418,6 +418,15 @@ static void a_limit_is_told_once_to_who_does_not_read(struct kunit *test)
 					 0), (ssize_t)sizeof(entry));
 	KUNIT_EXPECT_EQ(test, event, FI_SRX_LIMIT);
 	vt_no_event(test, set.eq);
+
+	/* An event that nobody has read goes with the context */
+	srx_post(test, &set, 1);
+	KUNIT_ASSERT_EQ(test, srx_arm(&set, 1), 0);
+	srx_send(test, &set, 0);
+	vt_done(test, set.pairs[0].b.tx, vt_ctx(1));
+	vt_close(test, &set.pairs[0].b.ep->fid);
+	vt_close(test, &set.srx->fid);
+	vt_no_event(test, set.eq);
 }
 
 static void a_queue_that_fails_is_told(struct kunit *test)
