@@ -266,6 +266,27 @@ static void a_discarded_registration_gives_memory_and_place_back(struct kunit *t
 	mr_ep_expect_places(test, &me);
 }
 
+/* The second of two that wait is half of the queue, and alone it is not */
+static void a_registration_that_was_signaled_is_unsignaled_again(struct kunit *test)
+{
+	struct mr_ep me = {};
+
+	mr_ep_begin(test, &me, false);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[1]), 0);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[0]), 0);
+	vt_recv(test, &me.pair.b, NULL, 0, vt_ctx(2));
+	mr_ep_send(test, &me.pair);
+	KUNIT_ASSERT_EQ(test, fi_mr_disable(me.mr[0], 0, vt_ctx(3)), 0);
+	vt_done(test, me.pair.a.tx, vt_ctx(3));
+	mr_ep_expect_back(test, me.mr[0]);
+
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(me.mr[0]), 0);
+	vt_recv(test, &me.pair.b, NULL, 0, vt_ctx(2));
+	mr_ep_send(test, &me.pair);
+	/* Its place has come back once */
+	mr_ep_expect_places(test, &me);
+}
+
 static void a_full_queue_does_not_hinder_a_discard(struct kunit *test)
 {
 	struct mr_ep me = {};
@@ -654,6 +675,7 @@ static struct kunit_case mr_ep_cases[] = {
 	KUNIT_CASE(no_peer_ends_a_key_before_the_doorbell),
 	KUNIT_CASE(a_peer_ends_a_key_while_another_region_waits),
 	KUNIT_CASE(a_discarded_registration_gives_memory_and_place_back),
+	KUNIT_CASE(a_registration_that_was_signaled_is_unsignaled_again),
 	KUNIT_CASE(a_full_queue_does_not_hinder_a_discard),
 	KUNIT_CASE(a_registration_that_has_gone_is_not_discarded),
 	KUNIT_CASE(a_discard_waits_for_its_turn),
