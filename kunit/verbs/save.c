@@ -304,7 +304,8 @@ static void a_fence_waits_for_a_save(struct kunit *test)
 			0);
 	vt_done(test, st.pair.a.tx, vt_ctx(2));
 	done(test, &st, st.mr, 0, 64, COMMIT | FI_FENCE);
-	done(test, &st, st.mr, 0, 0, SAVE | FI_FENCE);
+	/* It has no bytes of its own, whatever the length says */
+	done(test, &st, st.mr, 0, 64, SAVE | FI_FENCE);
 	KUNIT_EXPECT_TRUE(test, survives(&st, 0, 128));
 }
 
@@ -561,13 +562,15 @@ static void only_the_peer_of_an_endpoint_may_ask(struct kunit *test)
 {
 	struct vt_peer *peer, *control;
 	struct save_test st = {};
-	u64 token;
+	u64 token, other;
 	int port;
 
 	if (!serve(test, &st))
 		return;
 	peer = vt_peer(test);
 	port = told(test, peer, &token);
+	KUNIT_EXPECT_EQ(test, told(test, vt_peer(test), &other), port);
+	KUNIT_EXPECT_NE(test, other, token);
 	KUNIT_EXPECT_EQ(test, dial(test, port, MAGIC, token ^ 1)->last, RDMA_CM_EVENT_REJECTED);
 	KUNIT_EXPECT_EQ(test, dial(test, port, 0, token)->last, RDMA_CM_EVENT_REJECTED);
 	KUNIT_EXPECT_EQ(test, vt_peer_dial(test, port, NULL, 0)->last, RDMA_CM_EVENT_REJECTED);
