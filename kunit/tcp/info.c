@@ -70,18 +70,22 @@ static bool is_reason(struct fi_info *hints, const char *text)
 	return found;
 }
 
-/* The provider has nothing; the core would return this for any error of its */
+/* The provider has nothing and says why; the core would return this for any error of its */
 static void expect_nothing(struct kunit *test, const char *node, u64 flags,
-			   const struct fi_info *hints)
+			   const struct fi_info *hints, const char *why)
 {
 	struct fi_reason *reasons = vt_buf(test, 8 * sizeof(*reasons));
+	bool found = false;
 	int err = 0, i;
 
 	i = fi_getinfo_why(VT_API, node, 0, flags, hints, reasons, 8);
-	while (--i >= 0)
+	while (--i >= 0) {
 		if (reasons[i].kind == FI_REASON_ERROR)
 			err = reasons[i].err;
+		found |= !!strstr(reasons[i].text, why);
+	}
 	KUNIT_EXPECT_EQ(test, err, -ENODATA);
+	KUNIT_EXPECT_TRUE_MSG(test, found, "%s", why);
 }
 
 static void what_has_no_results_is_no_failure(struct kunit *test)
@@ -90,10 +94,11 @@ static void what_has_no_results_is_no_failure(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, route_back, NULL), 0);
 	KUNIT_ASSERT_EQ(test, vt_shell("ip route add unreachable " ADDR), 0);
-	expect_nothing(test, ADDR, 0, hints);
-	expect_nothing(test, ADDR, FI_SOURCE, hints);
+	expect_nothing(test, ADDR, 0, hints, ADDR ": no route to this address");
+	expect_nothing(test, ADDR, FI_SOURCE, hints,
+		       ADDR ": not an address of this network namespace");
 	hints->tx_attr->tclass = FI_TC_LABEL + 99;
-	expect_nothing(test, NULL, 0, hints);
+	expect_nothing(test, NULL, 0, hints, "unknown traffic class");
 }
 
 /*
