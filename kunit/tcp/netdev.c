@@ -193,6 +193,11 @@ static void an_endpoint_without_connections_stays_where_its_address_is(struct ku
 	schedule_timeout_uninterruptible(HZ / 2);
 	vt_recv(test, &end, in, 1, vt_ctx(1));
 	vt_none(test, end.rx);
+	/* Another interface is no matter, though the address is away just then */
+	KUNIT_ASSERT_EQ(test, vt_shell("ip addr del " ADDR "/32 dev kofi1 && "
+				       "ip link add kofi2 type dummy && ip link del kofi2"), 0);
+	schedule_timeout_uninterruptible(HZ / 2);
+	vt_none(test, end.rx);
 	/* And goes with that interface */
 	KUNIT_ASSERT_EQ(test, vt_shell("ip link del kofi1"), 0);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, end.rx).err, ECANCELED);
