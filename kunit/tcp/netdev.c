@@ -12,6 +12,10 @@
 #define NEW(name)	"dev=" name "; ip link add $dev type dummy && " \
 			"ip link set $dev up && ip addr add " ADDR "/32 dev $dev"
 
+/* The address is on no interface, and one goes that never had it */
+#define AWAY	"ip addr del " ADDR "/32 dev kofi1 && " \
+		"ip link add kofi2 type dummy && ip link del kofi2"
+
 static void cleanup(void *unused)
 {
 	vt_shell("ip link del kofi0; ip link del kofi1");
@@ -194,8 +198,7 @@ static void an_endpoint_without_connections_stays_where_its_address_is(struct ku
 	vt_recv(test, &end, in, 1, vt_ctx(1));
 	vt_none(test, end.rx);
 	/* Another interface is no matter, though the address is away just then */
-	KUNIT_ASSERT_EQ(test, vt_shell("ip addr del " ADDR "/32 dev kofi1 && "
-				       "ip link add kofi2 type dummy && ip link del kofi2"), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(AWAY), 0);
 	schedule_timeout_uninterruptible(HZ / 2);
 	vt_none(test, end.rx);
 	/* And goes with that interface */
