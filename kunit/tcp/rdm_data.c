@@ -295,19 +295,23 @@ static void what_has_no_memory_is_kept_when_there_is_some(struct kunit *test)
 	size_t len;
 
 	rdm_bed_open(test, &bed, 1, 0);
-	rdm_fail(test, UNEXP, 1, false);
+	rdm_fail(test, UNEXP, -1, false);
 	len = peer_rts(msg, 0, NULL, 1, LONG, 1);
 	len += peer_tagged(msg + len, 0, NULL, 2, LEN);
 	vt_fill(msg + len, LEN, 2);
 	peer_send(test, bed.sock, msg, len + LEN);
+	msleep(20);
+	rdm_fail_nothing();
 	take_now(test, &bed, 2, 2);
 	in = take(test, &bed, 1, LONG);
 	expect_cts(test, &bed, 1);
 	give(test, &bed, 0, 1, LONG, 6);
 	taken(test, &bed, in, 1, LONG, 6);
-	rdm_fail(test, UNEXP, 1, false);
+	rdm_fail(test, UNEXP, -1, false);
 	put(test, bed.sock, 0, 3, 3);
 	put(test, bed.sock, 0, 4, 4);
+	msleep(20);
+	rdm_fail_nothing();
 	take_now(test, &bed, 4, 4);
 	take_now(test, &bed, 3, 3);
 }
