@@ -3,8 +3,11 @@
  * The frame of a case, and its objects.
  */
 #include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/workqueue.h>
 #include <kofi/stat.h>
 #include "client.h"
+#include "probe.h"
 
 struct vt_fid {
 	struct list_head	entry;
@@ -12,6 +15,17 @@ struct vt_fid {
 };
 
 KUNIT_DEFINE_ACTION_WRAPPER(vt_freeinfo, fi_freeinfo, struct fi_info *);
+
+/* The first work that has left its worker without I/O, which the worker's next work may need */
+static work_func_t vt_left_noio;
+
+static void vt_work_ends(void *unused, struct work_struct *work, work_func_t function)
+{
+	if (current->flags & PF_MEMALLOC_NOIO)
+		cmpxchg(&vt_left_noio, NULL, function);
+}
+
+static struct vt_probe vt_work_probe = { "workqueue_execute_end", vt_work_ends };
 
 int vt_init(struct kunit *test)
 {
@@ -29,6 +43,7 @@ void vt_exit(struct kunit *test)
 {
 	struct vt *vt = test->priv;
 	struct vt_fid *entry, *next;
+	work_func_t left_noio;
 
 	if (!vt)
 		return;
@@ -36,6 +51,9 @@ void vt_exit(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fi_close(entry->fid), 0);
 		kfree(entry);
 	}
+	KUNIT_EXPECT_FALSE(test, current->flags & PF_MEMALLOC_NOIO);
+	left_noio = READ_ONCE(vt_left_noio);
+	KUNIT_EXPECT_NULL_MSG(test, left_noio, "%ps", left_noio);
 }
 EXPORT_SYMBOL_GPL(vt_exit);
 
@@ -165,10 +183,6 @@ struct fid_mr *vt_reg(struct kunit *test, void *buf, size_t len, u64 access)
 }
 EXPORT_SYMBOL_GPL(vt_reg);
 
-MODULE_DESCRIPTION("What KUnit suites of kOFI share that are clients");
-MODULE_AUTHOR("the kOFI authors");
-MODULE_LICENSE("Dual BSD/GPL");
-
 u64 vt_stat(struct kunit *test, struct fid *fid, const char *name)
 {
 	struct kofi_stat stat = {};
@@ -182,3 +196,20 @@ u64 vt_stat(struct kunit *test, struct fid *fid, const char *name)
 	return 0;
 }
 EXPORT_SYMBOL_GPL(vt_stat);
+
+static int __init vt_client_init(void)
+{
+	return vt_probe_all(&vt_work_probe, 1);
+}
+
+static void __exit vt_client_exit(void)
+{
+	vt_unprobe_all(&vt_work_probe, 1);
+}
+
+module_init(vt_client_init);
+module_exit(vt_client_exit);
+
+MODULE_DESCRIPTION("What KUnit suites of kOFI share that are clients");
+MODULE_AUTHOR("the kOFI authors");
+MODULE_LICENSE("Dual BSD/GPL");
