@@ -28,8 +28,7 @@ static struct nth_figures {
 	unsigned int	points;
 } nth_figures;
 
-/* All defaults */
-static const struct fakehca_attr nth_attr;
+static const struct fakehca_attr nth_attr = { .cq_dim = true };
 
 /* Number of the path that is a case's parameter */
 static unsigned int nth_param;

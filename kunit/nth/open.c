@@ -309,6 +309,16 @@ static int call_ep_close(struct nth_env *env)
 	return nth_close(env, &env->a.ep->fid);
 }
 
+/* Closes the endpoint that could not be enabled */
+static int call_enable_close(struct nth_env *env)
+{
+	int ret = call_enable(env);
+
+	if (!ret)
+		return 0;
+	return call_ep_close(env) ? : ret;
+}
+
 static int nth_reg(struct nth_env *env, struct fid_domain *domain, u8 *mem)
 {
 	int ret = fi_mr_reg(domain, mem, 100, NTH_REMOTE, 0, 0, 0, &env->mr, NULL);
@@ -499,6 +509,8 @@ const struct nth_path nth_open_paths[] = {
 	{ "fi_enable", prepare_bound, call_enable, NTH_QUEUES | NTH_DEVICE },
 	{ "fi_enable, rw operations", prepare_rw_ops, call_enable, NTH_QUEUES | NTH_DEVICE },
 	{ "fi_enable, srx", prepare_shared, call_enable, NTH_QUEUES | NTH_DEVICE },
+	{ "fi_enable, close", prepare_bound, call_enable_close,
+	  NTH_FINAL | NTH_QUEUES | NTH_DEVICE },
 	{ "fi_endpoint, close", prepare_enabled, call_ep_close, NTH_SURE },
 	{ "fi_endpoint, close, srx", prepare_shared_enabled, call_ep_close, NTH_SURE },
 	{ "fi_mr_reg, first", nth_open_lone, call_first_reg, NTH_JOINS, NTH_CONN_ERRNOS },
