@@ -26,6 +26,8 @@
  * @target: PO_LEN bytes
  * @in: a page that b receives into
  * @key: of @target
+ * @counted: @cntr is bound to a
+ * @cntr: counts the bytes of a's operations
  */
 struct po {
 	struct vt_pair		pair;
@@ -35,19 +37,33 @@ struct po {
 	u8			*target;
 	u8			*in;
 	u64			key;
+	bool			counted;
+	struct fid_cntr		*cntr;
 };
 
 static void po_open(struct kunit *test, struct po *po, bool roce)
 {
+	struct fi_cntr_attr cntr_attr = {
+		.events		= FI_CNTR_EVENTS_BYTES,
+		.wait_obj	= FI_WAIT_UNSPEC,
+	};
 	struct fakehca_attr attr = { .roce = roce, .max_send_sge = 4 };
 	size_t rw_ops = 1;
 	struct fid_mr *mr;
 	int i;
 
 	hm_serve(test, &attr);
+	if (po->counted) {
+		KUNIT_ASSERT_EQ(test, fi_cntr_open(vt_of(test)->domain, &cntr_attr, &po->cntr,
+						   NULL), 0);
+		vt_adopt(test, &po->cntr->fid);
+	}
 	ht_end_open(test, &po->pair.a, vt_of(test)->info);
 	KUNIT_ASSERT_EQ(test, fi_setopt(&po->pair.a.ep->fid, FI_OPT_ENDPOINT, FI_OPT_MAX_RW_OPS,
 					&rw_ops, sizeof(rw_ops)), 0);
+	if (po->counted)
+		KUNIT_ASSERT_EQ(test, fi_ep_bind(po->pair.a.ep, &po->cntr->fid,
+						 FI_SEND | FI_READ | FI_WRITE), 0);
 	ht_join(test, &po->pair);
 
 	po->buf = hm_pages(test);
@@ -127,6 +143,21 @@ static void po_do(struct kunit *test, struct po *po, u64 flags)
 	vt_done(test, po->pair.a.tx, vt_ctx(1));
 	if (call->op == VT_SENDMSG)
 		vt_done(test, po->pair.b.tx, vt_ctx(2));
+}
+
+static void an_operation_is_counted_with_its_bytes(struct kunit *test)
+{
+	const struct po_call *call = test->param_value;
+	struct po po = { .counted = true };
+	u64 len = call->pages * PAGE_SIZE;
+	struct fid *fid;
+
+	po_open(test, &po, call->roce);
+	fid = &po.pair.a.ep->fid;
+	po_do(test, &po, 0);
+	KUNIT_EXPECT_EQ(test, vt_stat(test, fid, "tx_ops"), 1);
+	KUNIT_EXPECT_EQ(test, vt_stat(test, fid, "tx_bytes"), len);
+	KUNIT_EXPECT_EQ(test, vt_cntr_wait(po.cntr, len), 0);
 }
 
 /* Once, whatever the operation is made of */
@@ -419,6 +450,7 @@ static void a_registration_shares_the_doorbell_of_a_send(struct kunit *test)
 }
 
 static struct kunit_case kofi_hca_post_cases[] = {
+	KUNIT_CASE_PARAM(an_operation_is_counted_with_its_bytes, po_call_gen_params),
 	KUNIT_CASE_PARAM(a_fence_reaches_the_device, po_call_gen_params),
 	KUNIT_CASE_PARAM(an_operation_has_one_doorbell, po_call_gen_params),
 	KUNIT_CASE_PARAM(large_data_over_iwarp_are_reported, po_call_gen_params),
