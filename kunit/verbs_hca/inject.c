@@ -90,7 +90,7 @@ static void a_list_may_lie_in_regions_in_part(struct kunit *test)
 	list_maps(test, &pair, buf, NULL, 1, 1);
 }
 
-/* What says that its success is not reported is where the length of a completion is */
+/* Its slot has a mark, unreported, in the place of the length of its completion */
 static void a_receive_that_is_unreported_fails_without_a_length(struct kunit *test)
 {
 	struct vt_pair pair = { .a.bind_flags = FI_SELECTIVE_COMPLETION };
@@ -101,7 +101,7 @@ static void a_receive_that_is_unreported_fails_without_a_length(struct kunit *te
 	KUNIT_EXPECT_PTR_EQ(test, ht_failed(test, pair.a.tx, ECANCELED).context, vt_ctx(1));
 }
 
-/* One after the other in a slot, where that of the first one would be left */
+/* Two receives have one slot, one after the other, where the first one leaves its data */
 static void a_receive_has_no_data_of_an_earlier_message(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .roce = true };
@@ -123,7 +123,7 @@ static void a_receive_has_no_data_of_an_earlier_message(struct kunit *test)
 	}
 }
 
-/* The rest of this one is that of the region */
+/* The lower half of this key is the key of the region */
 static void a_key_of_more_than_32_bits_is_refused(struct kunit *test)
 {
 	const struct fakehca_attr attr = { .roce = true };

@@ -66,7 +66,7 @@ static void a_read_in_parts_is_one_operation(struct kunit *test)
 	vt_none(test, hs.pair.a.tx);
 }
 
-/* What was the first part of another read is all of this one */
+/* A read of one part gets the region that was the first part of the read before it */
 static void a_read_leaves_no_part_to_the_next_one(struct kunit *test)
 {
 	struct hs hs = {};
