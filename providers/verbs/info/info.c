@@ -333,7 +333,6 @@ static struct fi_info *verbs_info_of_id(struct rdma_cm_id *id, int src_port,
 	return info;
 }
 
-/* @src: is left without a port */
 static struct fi_info *verbs_info_local(struct net *net,
 					struct sockaddr_storage *src,
 					const struct fi_info *hints)
@@ -357,6 +356,7 @@ static struct fi_info *verbs_info_local(struct net *net,
 	} else {
 		info = verbs_info_of_id(id, port, NULL, hints);
 	}
+	kofi_addr_set_port(src, port);
 	rdma_destroy_id(id);
 	return info;
 }
