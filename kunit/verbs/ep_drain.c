@@ -231,7 +231,7 @@ static void every_callback_has_returned(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, atomic_read(&requests[i]->calls), 1);
 }
 
-/* One receive, or send, whose callback will wait until it is told to go on; each has a queue */
+/* One receive, or send, whose callback waits until it may go on; each has a queue */
 static struct drain_request *drain_open_slow(struct kunit *test, struct vt_pair *pair, bool send)
 {
 	static const struct vt_kind kind = {
