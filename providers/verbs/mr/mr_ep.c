@@ -90,6 +90,7 @@ static __always_inline void verbs_mr_ep_table_of_one(struct verbs_mr *mr,
 	sg_set_page(mr->segs, virt_to_page(kvec->iov_base), kvec->iov_len,
 		    offset_in_page(kvec->iov_base));
 	mr->len = kvec->iov_len;
+	mr->linear = true;
 }
 
 /* Takes one segment, without a walk and without a choice of the page size */
