@@ -156,6 +156,7 @@ int kofi_soft_fabric_open(struct kofi_soft_type *type,
 	fabric->fabric.fid.context = context;
 	fabric->fabric.fid.ops = &kofi_soft_fabric_fid_ops;
 	fabric->fabric.ops = type->fabric;
+	fabric->fabric.api_version = attr->api_version;
 	mutex_lock(type->lock);
 	list_add_tail(&fabric->of_type, &type->fabrics);
 	mutex_unlock(type->lock);
