@@ -289,8 +289,10 @@ int kofi_atomic_get(struct kofi_rma *rma, struct kofi_mr_map *map,
 	if (!kofi_atomic_aligned(rma, size))
 		ret = -EINVAL;
 	kofi_rma_leave(rma, idx);
-	if (!ret)
-		return 0;
+	if (ret)
+		goto put;
+	return 0;
+
 put:
 	kofi_rma_put(rma);
 	return ret;
