@@ -20,8 +20,8 @@
  * (xa_mk_value()).  An id is not given out again, so a handle that has been used finds
  * nothing, even if the memory of its request belongs to another one now.
  *
- * A registry must be empty before its module goes: each passive endpoint drops its
- * requests when it is closed.
+ * A registry must be empty before its module goes, which ends it by kofi_connreqs_destroy(): each
+ * passive endpoint drops its requests when it is closed.
  */
 #ifndef _KOFI_CONNREQ_H
 #define _KOFI_CONNREQ_H
@@ -148,6 +148,17 @@ struct kofi_connreq *kofi_connreq_take(struct kofi_connreqs *reqs, fid_t handle,
  */
 void kofi_connreqs_drop(struct kofi_connreqs *reqs, kofi_connreq_check_fn check,
 			const void *context, struct list_head *dropped);
+
+/**
+ * kofi_connreqs_destroy() - Give back the memory of a registry that has no requests
+ * @reqs: the registry, which could be used again
+ *
+ * For the end of a module, when nothing can add requests any more.  Warns of those that are
+ * left.
+ *
+ * Context: any.
+ */
+void kofi_connreqs_destroy(struct kofi_connreqs *reqs);
 
 /**
  * kofi_connreq_is_of() - Ready-made check: did a request come to a passive endpoint?

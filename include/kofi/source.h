@@ -26,12 +26,14 @@
 #ifndef _KOFI_SOURCE_H
 #define _KOFI_SOURCE_H
 
+#include <linux/build_bug.h>
 #include <linux/hashtable.h>
 #include <linux/in6.h>
 #include <linux/list.h>
 #include <linux/siphash.h>
 #include <linux/socket.h>
 #include <linux/spinlock.h>
+#include <linux/stddef.h>
 #include <linux/types.h>
 
 #define KOFI_SOURCE_BITS	6	/* of the hash of an address */
@@ -48,6 +50,9 @@ struct kofi_source_key {
 	u32			scope;
 	u32			family;
 };
+
+/* Keys are compared and hashed as bytes */
+static_assert(sizeof(struct kofi_source_key) == offsetofend(struct kofi_source_key, family));
 
 /**
  * struct kofi_quota_limits - What a quota has

@@ -18,12 +18,14 @@
  * Completions name a peer by the entry's user_id.  It is the entry's fi_addr_t until the client
  * sets another one; in a vector opened with FI_AV_USER_ID it is FI_ADDR_NOTAVAIL until then.
  */
+#include <linux/build_bug.h>
 #include <linux/err.h>
 #include <linux/limits.h>
 #include <linux/module.h>
 #include <linux/rcupdate.h>
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
+#include <linux/stddef.h>
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
 #include <kofi/addr.h>
@@ -49,6 +51,9 @@ struct kofi_av_key {
 	__be16		port;
 	u16		family;
 };
+
+/* Keys are compared and hashed as bytes */
+static_assert(sizeof(struct kofi_av_key) == offsetofend(struct kofi_av_key, family));
 
 /**
  * struct kofi_av_entry - An address in a vector

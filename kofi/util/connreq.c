@@ -20,6 +20,7 @@
 #include <linux/atomic.h>
 #include <linux/err.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <kofi/connreq.h>
 #include <kofi/provider.h>
 #include <kofi/refuse.h>
@@ -140,6 +141,19 @@ void kofi_connreqs_drop(struct kofi_connreqs *reqs, kofi_connreq_check_fn check,
 	list_splice_tail(&found, dropped);
 }
 EXPORT_SYMBOL_GPL(kofi_connreqs_drop);
+
+void kofi_connreqs_destroy(struct kofi_connreqs *reqs)
+{
+	XA_STATE(xas, &reqs->requests, 0);
+
+	rcu_read_lock();
+	/* xas_find() finds places that are reserved, too */
+	WARN_ON_ONCE(xas_find(&xas, ULONG_MAX));
+	rcu_read_unlock();
+	/* A place for which there was no memory may have left a node of the xarray */
+	xa_destroy(&reqs->requests);
+}
+EXPORT_SYMBOL_GPL(kofi_connreqs_destroy);
 
 int kofi_connreq_is_of(const struct kofi_connreq *req, const void *pep)
 {

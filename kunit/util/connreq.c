@@ -235,6 +235,26 @@ static void cancelled_request_leaves_no_place(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, xa_empty(&cr_reqs.requests));
 }
 
+/* An xarray keeps a node that it has made for an entry if there is no memory for the next one */
+static void a_place_without_memory_leaves_nothing_behind(struct kunit *test)
+{
+	struct kofi_connreq *req = vt_buf(test, sizeof(*req));
+	int i, ret;
+
+	/* A place beyond those of one node needs two */
+	for (i = 0; i < XA_CHUNK_SIZE; i++) {
+		KUNIT_ASSERT_EQ(test, kofi_connreq_add(&cr_reqs, req, GFP_KERNEL), 0);
+		kofi_connreq_cancel(&cr_reqs, req);
+	}
+	ut_fail_second_node(test);
+	ut_task_fails(true);
+	ret = kofi_connreq_add(&cr_reqs, req, GFP_KERNEL);
+	ut_task_fails(false);
+	KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
+	KUNIT_EXPECT_FALSE(test, xa_empty(&cr_reqs.requests));
+	kofi_connreqs_destroy(&cr_reqs);
+}
+
 static void unread_request_is_withdrawn_with_its_info(struct kunit *test)
 {
 	struct cr *cr = cr_open(test, 1);
@@ -390,6 +410,7 @@ static struct kunit_case connreq_cases[] = {
 	KUNIT_CASE(request_that_is_not_posted_is_not_found),
 	KUNIT_CASE(full_event_queue_refuses_a_request),
 	KUNIT_CASE(cancelled_request_leaves_no_place),
+	KUNIT_CASE(a_place_without_memory_leaves_nothing_behind),
 	KUNIT_CASE(unread_request_is_withdrawn_with_its_info),
 	KUNIT_CASE(info_that_was_read_stays_the_clients),
 	KUNIT_CASE(check_that_refuses_leaves_the_request),

@@ -4,7 +4,9 @@
  * case; other threads run what they are given and touch nothing here.
  */
 #include <linux/gfp.h>
+#include <linux/sched.h>
 #include <linux/vmalloc.h>
+#include <linux/xarray.h>
 #include "util.h"
 
 const struct ut_type ut_types[UT_TYPES] = {
@@ -81,4 +83,34 @@ void ut_list_add(struct kunit *test, struct ut_list *list, void *buf, size_t len
 		sg_init_table(&list->sgl[i], 1);
 		sg_set_page(&list->sgl[i], virt_to_page(buf), len, offset_in_page(buf));
 	}
+}
+
+#define FAILSLAB	"cd /sys/kernel/debug/failslab && "
+#define NODES_CACHE	"/sys/kernel/slab/radix_tree_node/failslab"	/* of an xarray */
+
+void ut_task_fails(bool fails)
+{
+#ifdef CONFIG_FAULT_INJECTION
+	current->make_it_fail = fails;
+#endif
+}
+
+static void fail_nothing(void *unused)
+{
+	vt_shell("echo 0 >" NODES_CACHE);
+	vt_shell(FAILSLAB "echo 0 >probability && echo N >cache-filter && echo N >task-filter");
+	vt_shell(FAILSLAB "echo 0 >space && echo Y >ignore-gfp-wait && echo 2 >verbose");
+}
+
+void ut_fail_second_node(struct kunit *test)
+{
+	char command[96];
+
+	snprintf(command, sizeof(command), FAILSLAB "echo %zu >space", sizeof(struct xa_node) + 1);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fail_nothing, NULL), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell("echo 1 >" NODES_CACHE), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo Y >cache-filter && echo Y >task-filter"), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo N >ignore-gfp-wait && echo 0 >verbose"), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(command), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo -1 >times && echo 100 >probability"), 0);
 }

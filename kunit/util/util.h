@@ -84,6 +84,13 @@ static inline unsigned int ut_fail_nth(unsigned int n)
 #endif
 }
 
+/*
+ * While ut_task_fails(true), there is memory for one node of an xarray, and each allocation of another
+ * fails; until the case ends
+ */
+void ut_fail_second_node(struct kunit *test);
+void ut_task_fails(bool fails);
+
 /* For vt_shell(), in front of commands that turn trace events on and read them */
 #define UT_TRACING	"cd /sys/kernel/tracing && " \
 			"{ [ -e trace ] || mount -t tracefs none . && cd /sys/kernel/tracing; } && "

@@ -327,10 +327,9 @@ const struct fi_ops_cm loop_ep_cm_ops = {
 	.join		= fi_no_join,
 };
 
-/* No endpoint and no listener is open, so each request has been taken, dropped or cancelled */
 void loop_reqs_exit(void)
 {
-	WARN_ON_ONCE(!xa_empty(&loop_reqs.requests));
+	kofi_connreqs_destroy(&loop_reqs);
 }
 
 /* Listeners */

@@ -75,6 +75,7 @@ static void __exit ktcp_exit(void)
 	ktcp_link_cache_exit();
 	ktcp_ep_cache_exit();
 	ktcp_reserves_exit();
+	ktcp_reqs_exit();
 	/* RCU may still be freeing regions */
 	rcu_barrier();
 }

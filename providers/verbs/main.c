@@ -53,6 +53,7 @@ static void __exit verbs_exit(void)
 	verbs_devices_exit();
 	verbs_eps_exit();
 	verbs_wqs_exit();
+	kofi_connreqs_destroy(&verbs_connreqs);
 }
 
 module_init(verbs_init);

@@ -325,6 +325,11 @@ static int ex_req_is_near(const struct kofi_connreq *req, const void *net)
 	return kofi_refuse("endpoint", -FI_EDOMAIN, "info->handle: the request came to another network namespace");
 }
 
+void ex_reqs_exit(void)
+{
+	kofi_connreqs_destroy(&ex_reqs);
+}
+
 int ex_req_adopt(struct ex_ep *ep, fid_t handle)
 {
 	struct kofi_connreq *req;

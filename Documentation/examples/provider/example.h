@@ -113,6 +113,7 @@ int ex_name_claim(struct ex_name *name, struct net *net,
 		  const struct sockaddr_storage *addr);
 void ex_name_drop(struct ex_name *name);
 int ex_req_adopt(struct ex_ep *ep, fid_t handle);
+void ex_reqs_exit(void);
 void ex_connect_late(struct work_struct *work);
 void ex_shut(struct kofi_soft_ep *soft, int err);
 void ex_gone(struct kofi_soft_ep *soft);

@@ -88,6 +88,7 @@ static void __exit ex_exit(void)
 {
 	kofi_provider_deregister(&ex_provider);
 	destroy_workqueue(ex_type.wq);
+	ex_reqs_exit();
 	/* Regions that RCU frees */
 	rcu_barrier();
 }

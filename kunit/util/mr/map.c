@@ -282,37 +282,6 @@ static void more_regions_than_there_are_places_are_refused(struct kunit *test)
 	ut_mr_close(test, c);
 }
 
-#define FAILSLAB	"cd /sys/kernel/debug/failslab && "
-#define NODES_CACHE	"/sys/kernel/slab/radix_tree_node/failslab"	/* of an xarray */
-
-static void this_task_fails(bool fails)
-{
-#ifdef CONFIG_FAULT_INJECTION
-	current->make_it_fail = fails;
-#endif
-}
-
-static void fail_nothing(void *unused)
-{
-	vt_shell("echo 0 >" NODES_CACHE);
-	vt_shell(FAILSLAB "echo 0 >probability && echo N >cache-filter && echo N >task-filter");
-	vt_shell(FAILSLAB "echo 0 >space && echo Y >ignore-gfp-wait && echo 2 >verbose");
-}
-
-/* There is memory for one node, and each allocation of another fails */
-static void fail_second_node(struct kunit *test)
-{
-	char command[96];
-
-	snprintf(command, sizeof(command), FAILSLAB "echo %zu >space", sizeof(struct xa_node) + 1);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fail_nothing, NULL), 0);
-	KUNIT_ASSERT_EQ(test, vt_shell("echo 1 >" NODES_CACHE), 0);
-	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo Y >cache-filter && echo Y >task-filter"), 0);
-	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo N >ignore-gfp-wait && echo 0 >verbose"), 0);
-	KUNIT_ASSERT_EQ(test, vt_shell(command), 0);
-	KUNIT_ASSERT_EQ(test, vt_shell(FAILSLAB "echo -1 >times && echo 100 >probability"), 0);
-}
-
 /* An xarray keeps a node that it has made for an entry if there is no memory for the next one */
 static void a_place_without_memory_leaves_nothing_behind(struct kunit *test)
 {
@@ -326,10 +295,10 @@ static void a_place_without_memory_leaves_nothing_behind(struct kunit *test)
 	/* All places of the first node.  The next one needs a second node, and one above both */
 	for (i = 1; i < XA_CHUNK_SIZE; i++)
 		mrs[i] = ut_mr(test, ud, buf, 8, BOTH, 0);
-	fail_second_node(test);
-	this_task_fails(true);
+	ut_fail_second_node(test);
+	ut_task_fails(true);
 	ret = ut_mr_reg(ud, list, BOTH, 0, 0, &mr);
-	this_task_fails(false);
+	ut_task_fails(false);
 	KUNIT_EXPECT_EQ(test, ret, -ENOMEM);
 	for (i = 1; i < XA_CHUNK_SIZE; i++)
 		ut_mr_close(test, mrs[i]);

@@ -242,6 +242,11 @@ static int ktcp_req_is_near(const struct kofi_connreq *req, const void *net)
 	return kofi_refuse("endpoint", -FI_EDOMAIN, "info->handle: the request came to another network namespace");
 }
 
+void ktcp_reqs_exit(void)
+{
+	kofi_connreqs_destroy(&ktcp_reqs);
+}
+
 /**
  * ktcp_req_adopt() - Give a connection request to the endpoint that answers it
  * @ep: a new endpoint

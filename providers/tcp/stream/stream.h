@@ -544,6 +544,7 @@ void ktcp_listener_fini(struct ktcp_listener *listener);
 int ktcp_passive_ep(struct fid_fabric *fabric, struct fi_info *info,
 		    struct fid_pep **pep, void *context);
 int ktcp_req_adopt(struct ktcp_ep *ep, fid_t handle);
+void ktcp_reqs_exit(void);
 void ktcp_show_listener(struct seq_file *file, struct kofi_soft_pep *soft);
 
 /* trace.c */
