@@ -162,6 +162,64 @@ static void a_write_posted_in_part_ends_with_the_connection(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, READ_ONCE(next_call));
 }
 
+/* The peer has not taken so many packets, so the endpoint answers */
+static struct rxm_wire_hdr *make_question(struct kunit *test, struct rxm_bed *bed)
+{
+	struct rxm_wire_hdr *hdr = rxm_packet(test, bed, 0);
+
+	hdr->ctrl.type = RXM_WIRE_LEAVE;
+	hdr->ctrl.msg_id = 1000;
+	return hdr;
+}
+
+/* The last packet is the answer, and afterwards what waits until the peer takes it takes no time */
+static void a_question_that_comes_while_a_message_is_sent_is_answered(struct kunit *test)
+{
+	struct rxm_bed *bed = bed_open(test);
+	struct in_call call = { .peer = &bed->peer };
+	u8 *out = vt_buf(test, LEN);
+	u64 begun;
+	int i;
+
+	rxm_join(test, bed);
+	call.packet = make_question(test, bed);
+	WRITE_ONCE(next_call, &call);
+	vt_send(test, &bed->us, out, LEN, vt_ctx(1));
+	vt_done(test, bed->us.tx, vt_ctx(1));
+	rxm_next_packet(test, bed, 0, RXM_WIRE_EAGER);
+	rxm_next_packet(test, bed, 1, RXM_WIRE_STAY);
+	for (i = 0; i < 2 * RXM_RECVS; i++)
+		vt_send(test, &bed->us, out, LEN, vt_ctx(2));
+	begun = rxm_system_time();
+	msleep(4 * MSEC_PER_SEC);
+	KUNIT_EXPECT_LT(test, rxm_system_time() - begun, 2ULL * NSEC_PER_SEC);
+}
+
+/* As above, but the work item of the endpoint finds the next message being sent as a rule */
+static void a_question_that_waits_while_messages_are_sent_is_answered(struct kunit *test)
+{
+	struct rxm_bed *bed = bed_open(test);
+	struct in_call calls[2] = { { .peer = &bed->peer } };
+	u8 *out = vt_buf(test, LEN);
+	int i, answers = 0;
+
+	rxm_join(test, bed);
+	/* The endpoint opens the connection after the peer, and its work item sends until then */
+	vt_send(test, &bed->us, out, LEN, vt_ctx(0));
+	rxm_next_packet(test, bed, 0, RXM_WIRE_EAGER);
+	msleep(STAY_MS);
+	calls[0].packet = make_question(test, bed);
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		WRITE_ONCE(next_call, &calls[i]);
+		vt_send(test, &bed->us, out, LEN, vt_ctx(i));
+	}
+	for (i = 1; i <= ARRAY_SIZE(calls) + 1; i++) {
+		vt_done(test, bed->peer.rx, vt_ctx(i));
+		answers += ((struct rxm_wire_hdr *)bed->bufs[i])->ctrl.type == RXM_WIRE_STAY;
+	}
+	KUNIT_EXPECT_EQ(test, answers, 1);
+}
+
 /* The receive that is posted again is that of a message that has waited in it */
 static void what_comes_while_a_receive_is_posted_again_is_received(struct kunit *test)
 {
@@ -188,6 +246,8 @@ static struct kunit_case calls_cases[] = {
 	KUNIT_CASE(a_connection_ends_while_a_message_is_sent),
 	KUNIT_CASE(a_connection_ends_while_memory_is_registered),
 	KUNIT_CASE(a_write_posted_in_part_ends_with_the_connection),
+	KUNIT_CASE(a_question_that_comes_while_a_message_is_sent_is_answered),
+	KUNIT_CASE(a_question_that_waits_while_messages_are_sent_is_answered),
 	KUNIT_CASE(what_comes_while_a_receive_is_posted_again_is_received),
 	{}
 };
