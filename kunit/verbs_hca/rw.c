@@ -19,7 +19,7 @@
 #define HV_GAP		16
 #define HV_ELEM		(PAGE_SIZE - 2 * HV_GAP)
 #define HV_LEN		(HV_PAGES * HV_ELEM)
-/* Slots, so that a move of HV_PAGES takes several rounds */
+/* Slots, so that a move of HV_PAGES takes several batches */
 #define HV_DEPTH	3
 
 /**
@@ -27,13 +27,13 @@
  * @name: of that
  * @roce: reads need no registration
  * @read: fi_readsgl()
- * @round: work requests of the first round
+ * @batch: work requests of the first batch
  */
 struct hv_param {
 	const char	*name;
 	bool		roce;
 	bool		read;
-	unsigned int	round;
+	unsigned int	batch;
 };
 
 static const struct hv_param hv_params[] = {
@@ -215,7 +215,7 @@ static void hv_expect_failure(struct kunit *test, struct hv *hv, int err)
 	hv_expect_unmapped(test, hv);
 }
 
-static void a_move_takes_as_many_rounds_as_it_needs(struct kunit *test)
+static void a_move_takes_as_many_batches_as_it_needs(struct kunit *test)
 {
 	struct hv hv = {};
 	int i;
@@ -227,7 +227,7 @@ static void a_move_takes_as_many_rounds_as_it_needs(struct kunit *test)
 }
 
 /* iWARP has no fence in front of a read */
-static void a_fence_is_for_the_first_round(struct kunit *test)
+static void a_fence_is_for_the_first_batch(struct kunit *test)
 {
 	const struct hv_param *param = test->param_value;
 	struct hv hv = {};
@@ -429,7 +429,7 @@ static void hv_refuse(struct kunit *test, unsigned int nth, unsigned int times)
 	hv_expect_unmapped(test, &hv);
 }
 
-static void a_refusal_in_the_middle_of_a_round_fails_the_move(struct kunit *test)
+static void a_refusal_in_the_middle_of_a_batch_fails_the_move(struct kunit *test)
 {
 	hv_refuse(test, 2, 1);
 }
@@ -439,14 +439,14 @@ static void and_so_it_does_if_the_marker_is_refused(struct kunit *test)
 	hv_refuse(test, 2, 2);
 }
 
-static void a_refusal_of_a_later_round_fails_the_move(struct kunit *test)
+static void a_refusal_of_a_later_batch_fails_the_move(struct kunit *test)
 {
 	const struct hv_param *param = test->param_value;
 
-	hv_refuse(test, param->round + 1, 1);
+	hv_refuse(test, param->batch + 1, 1);
 }
 
-/* The first element of a round, or the second; each has a registration */
+/* The first element of a batch, or the second; each has a registration */
 static void a_device_that_cannot_map_fails_the_call(struct kunit *test)
 {
 	const struct hv_param *param = test->param_value;
@@ -465,18 +465,18 @@ static void a_device_that_cannot_map_fails_the_call(struct kunit *test)
 	hv_move(test, &hv, 1);
 }
 
-static void an_error_in_a_later_round_is_the_moves(struct kunit *test)
+static void an_error_in_a_later_batch_is_the_moves(struct kunit *test)
 {
 	const struct hv_param *param = test->param_value;
 	struct hv hv = {};
 
 	hv_open(test, &hv, HV_DEPTH, 1);
-	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 2 * param->round, IB_WC_LOC_LEN_ERR);
+	fakehca_fail(ht_of(test)->hca, FAKEHCA_SEND_WC, 2 * param->batch, IB_WC_LOC_LEN_ERR);
 	KUNIT_ASSERT_EQ(test, hv_post_long(test, &hv, 8), 0);
 	hv_expect_failure(test, &hv, EMSGSIZE);
 }
 
-static void the_first_error_of_a_round_is_the_moves(struct kunit *test)
+static void the_first_error_of_a_batch_is_the_moves(struct kunit *test)
 {
 	struct hv hv = {};
 
@@ -503,7 +503,7 @@ static void a_connection_that_ends_cancels_the_move_once(struct kunit *test)
 }
 
 /* Over iWARP, where siw may flush reads twice */
-static void an_endpoint_closes_with_a_round_in_flight(struct kunit *test)
+static void an_endpoint_closes_with_a_batch_in_flight(struct kunit *test)
 {
 	const struct hv_param *param = test->param_value;
 	struct hv hv = {};
@@ -533,7 +533,7 @@ static void a_device_that_goes_ends_the_move(struct kunit *test)
 }
 
 /*
- * Nobody but the reader polls, so a round that is done stays unseen until the case
+ * Nobody but the reader polls, so a batch that is done stays unseen until the case
  * reads.
  */
 static void hv_open_polled(struct kunit *test, struct hv *hv)
@@ -544,7 +544,7 @@ static void hv_open_polled(struct kunit *test, struct hv *hv)
 	hv_join(test, hv);
 }
 
-static void a_connection_that_ends_between_rounds_cancels_once(struct kunit *test)
+static void a_connection_that_ends_between_batches_cancels_once(struct kunit *test)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(HT_PATIENCE_MS);
 	struct fi_cq_err_entry error = {};
@@ -566,13 +566,13 @@ static void a_connection_that_ends_between_rounds_cancels_once(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, error.err, ECANCELED);
 	KUNIT_EXPECT_EQ(test, error.prov_errno, IB_WC_WR_FLUSH_ERR);
 	KUNIT_EXPECT_PTR_EQ(test, error.op_context, vt_ctx(8));
-	/* A marker, and nothing of the next round */
+	/* A marker, and nothing of the next batch */
 	KUNIT_EXPECT_EQ(test, fakehca_calls(ht_of(test)->hca, FAKEHCA_POST_SEND), posted + 1);
 	hv_expect_unmapped(test, &hv);
 	vt_none(test, hv.pair.a.tx);
 }
 
-static void an_endpoint_closes_between_rounds(struct kunit *test)
+static void an_endpoint_closes_between_batches(struct kunit *test)
 {
 	struct hv hv = {};
 
@@ -657,27 +657,27 @@ static void a_drain_during_a_removal_waits_for_calls_of_the_endpoint(struct kuni
 }
 
 static struct kunit_case rw_cases[] = {
-	KUNIT_CASE_PARAM(a_move_takes_as_many_rounds_as_it_needs, hv_param_gen_params),
-	KUNIT_CASE_PARAM(a_fence_is_for_the_first_round, hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_move_takes_as_many_batches_as_it_needs, hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_fence_is_for_the_first_batch, hv_param_gen_params),
 	KUNIT_CASE_PARAM(a_list_is_cut_where_the_device_has_its_limits, hv_cut_gen_params),
 	KUNIT_CASE_PARAM(moves_in_flight_are_counted, hv_param_gen_params),
 	KUNIT_CASE_PARAM(enable_fails_without_registrations, hv_param_gen_params),
 	KUNIT_CASE_PARAM(a_move_needs_a_connection, hv_param_gen_params),
 	KUNIT_CASE_PARAM(a_refused_first_work_request_moves_nothing, hv_param_gen_params),
 	KUNIT_CASE_PARAM(what_waits_in_front_is_refused_once, hv_param_gen_params),
-	KUNIT_CASE_PARAM(a_refusal_in_the_middle_of_a_round_fails_the_move, hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_refusal_in_the_middle_of_a_batch_fails_the_move, hv_param_gen_params),
 	KUNIT_CASE_PARAM(and_so_it_does_if_the_marker_is_refused, hv_param_gen_params),
-	KUNIT_CASE_PARAM(a_refusal_of_a_later_round_fails_the_move, hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_refusal_of_a_later_batch_fails_the_move, hv_param_gen_params),
 	KUNIT_CASE_PARAM(a_device_that_cannot_map_fails_the_call, hv_param_gen_params),
-	KUNIT_CASE_PARAM(an_error_in_a_later_round_is_the_moves, hv_param_gen_params),
-	KUNIT_CASE_PARAM(the_first_error_of_a_round_is_the_moves, hv_param_gen_params),
+	KUNIT_CASE_PARAM(an_error_in_a_later_batch_is_the_moves, hv_param_gen_params),
+	KUNIT_CASE_PARAM(the_first_error_of_a_batch_is_the_moves, hv_param_gen_params),
 	KUNIT_CASE_PARAM(a_connection_that_ends_cancels_the_move_once, hv_param_gen_params),
-	KUNIT_CASE_PARAM(an_endpoint_closes_with_a_round_in_flight, hv_param_gen_params),
+	KUNIT_CASE_PARAM(an_endpoint_closes_with_a_batch_in_flight, hv_param_gen_params),
 	KUNIT_CASE_PARAM(a_device_that_goes_ends_the_move, hv_param_gen_params),
 	KUNIT_CASE_PARAM(a_drain_during_a_removal_waits_for_calls_of_the_endpoint,
 			 hv_param_gen_params),
-	KUNIT_CASE_PARAM(a_connection_that_ends_between_rounds_cancels_once, hv_param_gen_params),
-	KUNIT_CASE_PARAM(an_endpoint_closes_between_rounds, hv_param_gen_params),
+	KUNIT_CASE_PARAM(a_connection_that_ends_between_batches_cancels_once, hv_param_gen_params),
+	KUNIT_CASE_PARAM(an_endpoint_closes_between_batches, hv_param_gen_params),
 	{}
 };
 
