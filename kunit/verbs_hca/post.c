@@ -230,6 +230,8 @@ static unsigned int po_shutdown(struct kunit *test, struct vt_pair *pair)
 	KUNIT_ASSERT_EQ(test, fi_shutdown(pair->a.ep, 0), 0);
 	vt_event(test, pair->a.eq, FI_SHUTDOWN, NULL);
 	vt_event(test, pair->b.eq, FI_SHUTDOWN, NULL);
+	/* Waits for the handler, which changes the state behind the event */
+	KUNIT_EXPECT_EQ(test, fi_shutdown(pair->b.ep, 0), 0);
 	fakehca_idle(hca);
 	return fakehca_calls(hca, FAKEHCA_MODIFY_QP) - base;
 }
