@@ -424,6 +424,7 @@ static void a_limit_is_told_once_to_who_does_not_read(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, srx_arm(&set, 1), 0);
 	srx_send(test, &set, 0);
 	vt_done(test, set.pairs[0].b.tx, vt_ctx(1));
+	fakehca_idle(ht_of(test)->hca);
 	vt_close(test, &set.pairs[0].b.ep->fid);
 	vt_close(test, &set.srx->fid);
 	vt_no_event(test, set.eq);
