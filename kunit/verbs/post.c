@@ -83,27 +83,35 @@ static void silent_operations_report_their_failure(struct kunit *test)
 	vt_none(test, pair.a.tx);
 }
 
-/* 0.64 ms later, not the 655 ms that a queue pair begins with */
+/*
+ * 0.64 ms later, not the 655 ms that a queue pair begins with.  Under load a message may take that
+ * long, but not each of five.
+ */
 static void a_message_without_a_receive_is_soon_sent_again(struct kunit *test)
 {
 	u8 *out = vt_buf(test, VT_MSG), *in = vt_buf(test, VT_MSG);
 	struct vt_pair pair = {};
+	s64 shortest = S64_MAX;
 	ktime_t begin;
 	bool late;
+	int i;
 
 	open_shallow(test, &pair);
 	late = vt_has_patience(test);
-	if (!late)
-		vt_recv(test, &pair.b, in, VT_MSG, vt_ctx(2));
-	begin = ktime_get();
-	vt_send(test, &pair.a, out, VT_MSG, vt_ctx(1));
-	if (late) {
-		msleep(20);
-		vt_recv(test, &pair.b, in, VT_MSG, vt_ctx(2));
+	for (i = 0; i < 5 && shortest >= 600; i++) {
+		if (!late)
+			vt_recv(test, &pair.b, in, VT_MSG, vt_ctx(2));
+		begin = ktime_get();
+		vt_send(test, &pair.a, out, VT_MSG, vt_ctx(1));
+		if (late) {
+			msleep(20);
+			vt_recv(test, &pair.b, in, VT_MSG, vt_ctx(2));
+		}
+		vt_done(test, pair.b.rx, vt_ctx(2));
+		shortest = min(shortest, ktime_ms_delta(ktime_get(), begin));
+		vt_done(test, pair.a.tx, vt_ctx(1));
 	}
-	vt_done(test, pair.b.rx, vt_ctx(2));
-	KUNIT_EXPECT_LT(test, ktime_ms_delta(ktime_get(), begin), 600);
-	vt_done(test, pair.a.tx, vt_ctx(1));
+	KUNIT_EXPECT_LT(test, shortest, 600);
 }
 
 static struct kunit_case vt_post_cases[] = {
