@@ -335,6 +335,29 @@ static void keys_are_fresh_although_the_device_repeats(struct kunit *test)
 	}
 }
 
+/* All four begin with the key that follows 0 by a chance of one in 2^32 */
+static void keys_do_not_begin_alike_in_each_domain(struct kunit *test)
+{
+	struct vt *vt = vt_of(test);
+	unsigned int ones = 0;
+	struct fid_mr *mr;
+	int i;
+
+	hm_open(test, NULL);
+	for (i = 0; i < 4; i++) {
+		if (i) {
+			vt_close(test, &mr->fid);
+			vt_close(test, &vt->domain->fid);
+			KUNIT_ASSERT_EQ(test, fi_domain(vt->fabric, vt->info,
+							&vt->domain, NULL), 0);
+			vt_adopt(test, &vt->domain->fid);
+		}
+		KUNIT_ASSERT_EQ(test, hm_reg_any(test, &mr), 0);
+		ones += (u8)fi_mr_key(mr) == 1;
+	}
+	KUNIT_EXPECT_LT(test, ones, 4);
+}
+
 /* Open, mapped and with a key, until the device lets go of it */
 static void a_region_that_the_device_keeps_stays_open(struct kunit *test)
 {
@@ -398,6 +421,7 @@ static struct kunit_case mr_cases[] = {
 	KUNIT_CASE(regions_of_other_devices_memory_are_refused),
 	KUNIT_CASE(a_registered_region_takes_what_is_read),
 	KUNIT_CASE(keys_are_fresh_although_the_device_repeats),
+	KUNIT_CASE(keys_do_not_begin_alike_in_each_domain),
 	KUNIT_CASE(a_region_that_the_device_keeps_stays_open),
 	KUNIT_CASE(a_region_that_the_device_has_kept_goes_with_it),
 	KUNIT_CASE(a_device_that_goes_registers_no_more),
