@@ -306,28 +306,34 @@ static void open_with_a_short_table_fails_cleanly_without_memory(struct kunit *t
 	KUNIT_EXPECT_GT(test, refused, 0);
 }
 
+/* The query with its n-th allocation failing; false: it has not so many */
+static bool query_short(struct kunit *test, struct fi_info *hints, int n, int *failed)
+{
+	struct fi_reason reason;
+	unsigned int left;
+	int count;
+
+	fail_nth(n);
+	count = fi_getinfo_why(CORE_API, NULL, 0, 0, hints, &reason, 1);
+	left = fail_left();
+	fail_nth(0);
+	if (count < 0 && !left)
+		KUNIT_EXPECT_EQ(test, count, -ENOMEM);
+	*failed += count < 0 && !left;
+	return !left;
+}
+
 /* It has no reasons; what the provider lacks is one */
 static void query_that_is_short_of_memory_says_so(struct kunit *test)
 {
-	struct fi_reason *reason = vt_buf(test, sizeof(*reason));
 	struct fi_info *hints = core_hints(test);
-	int n, count, failed = 0;
-	unsigned int left;
+	int n, failed = 0;
 
 	core_mock(test, "mock", 1);
 	core_set_string(test, &hints->fabric_attr->prov_name, "mock");
 	/* The first one is for the reasons */
-	for (n = 2; n < MANY; n++) {
-		fail_nth(n);
-		count = fi_getinfo_why(CORE_API, NULL, 0, 0, hints, reason, 1);
-		left = fail_left();
-		fail_nth(0);
-		if (left)
-			break;
-		if (count < 0)
-			KUNIT_EXPECT_EQ(test, count, -ENOMEM);
-		failed += count < 0;
-	}
+	for (n = 2; n < MANY && query_short(test, hints, n, &failed); n++)
+		;
 	KUNIT_EXPECT_GT(test, failed, 0);
 }
 
