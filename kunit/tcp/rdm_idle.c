@@ -4,11 +4,13 @@
  * nothing is lost.
  */
 #include <linux/delay.h>
+#include <linux/stringify.h>
 #include <rdma/fi_tagged.h>
 #include "../../providers/tcp/trace.h"
 #include "rdm.h"
 
 #define LEN	8
+#define IDLE_S	3	/* idle_timeout of a case that uses its connection meanwhile */
 
 static void bed_open(struct kunit *test, struct rdm_bed *bed, bool leaves)
 {
@@ -78,15 +80,16 @@ static void an_idle_connection_closes_and_opens_again(struct kunit *test)
 	struct rdm_bed bed = {};
 	unsigned long since;
 
-	bed_open_idle(test, &bed, true);
+	rdm_param(test, "idle_timeout", __stringify(IDLE_S));
+	bed_open(test, &bed, true);
 	put(test, &bed, 1);
 	post(test, &bed, 3);
 	expect_put(test, bed.sock, 3);
-	msleep(600);
-	put(test, &bed, 2);
+	msleep(MSEC_PER_SEC);
 	since = jiffies;
+	put(test, &bed, 2);
 	expect_leave(test, &bed, 2);
-	KUNIT_EXPECT_GE(test, jiffies - since, 9 * HZ / 10);
+	KUNIT_EXPECT_GE(test, jiffies - since, IDLE_S * HZ);
 	peer_close(test, bed.sock);
 	post(test, &bed, 4);
 	expect_anew(test, &bed, 4);
