@@ -116,7 +116,7 @@ void peer_send_read(struct kunit *test, struct socket *sock, u64 key, u64 len);
 size_t peer_drain(struct kunit *test, struct socket *sock, u8 byte);
 /* The other end has hung up, and nothing is left to be read */
 void peer_hung_up(struct kunit *test, struct socket *sock);
-/* As the function above it, by the end of its stream and not by a reset */
+/* As peer_hung_up(), by the end of its stream and not by a reset */
 void peer_ended(struct kunit *test, struct socket *sock);
 /* The peer hangs up; the endpoint has noticed when this returns */
 void peer_leave(struct kunit *test, struct socket *sock);
