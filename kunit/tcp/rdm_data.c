@@ -4,8 +4,10 @@
  * acknowledged, and rendezvous.
  */
 #include <linux/delay.h>
+#include <linux/slab.h>
 #include <linux/stringify.h>
 #include <rdma/fi_tagged.h>
+#include "../../providers/tcp/rdm/rdm.h"
 #include "../../providers/tcp/trace.h"
 #include "rdm.h"
 
@@ -260,7 +262,6 @@ static void an_rts_finds_its_receive(struct kunit *test)
 }
 
 #define BIG		8000	/* of kmalloc-8k, as a connection's numbers */
-#define UNEXP		"kmalloc-512"	/* struct ktcp_unexp, which the next message needs */
 
 static void a_first_rts_waits_for_memory(struct kunit *test)
 {
@@ -287,6 +288,19 @@ static void a_first_rts_without_memory_ends_its_connection(struct kunit *test)
 	peer_hung_up(test, bed.sock);
 }
 
+/* There is no memory for what the next message needs */
+static void fail_unexp(struct kunit *test)
+{
+	size_t size = kmalloc_size_roundup(sizeof(struct ktcp_unexp));
+	char cache[24];
+
+	if (size < SZ_1K)
+		snprintf(cache, sizeof(cache), "kmalloc-%zu", size);
+	else
+		snprintf(cache, sizeof(cache), "kmalloc-%zuk", size / SZ_1K);
+	rdm_fail(test, cache, -1, false);
+}
+
 /* Nothing else happens meanwhile that would have it kept */
 static void what_has_no_memory_is_kept_when_there_is_some(struct kunit *test)
 {
@@ -295,7 +309,7 @@ static void what_has_no_memory_is_kept_when_there_is_some(struct kunit *test)
 	size_t len;
 
 	rdm_bed_open(test, &bed, 1, 0);
-	rdm_fail(test, UNEXP, -1, false);
+	fail_unexp(test);
 	len = peer_rts(msg, 0, NULL, 1, LONG, 1);
 	len += peer_tagged(msg + len, 0, NULL, 2, LEN);
 	vt_fill(msg + len, LEN, 2);
@@ -307,7 +321,7 @@ static void what_has_no_memory_is_kept_when_there_is_some(struct kunit *test)
 	expect_cts(test, &bed, 1);
 	give(test, &bed, 0, 1, LONG, 6);
 	taken(test, &bed, in, 1, LONG, 6);
-	rdm_fail(test, UNEXP, -1, false);
+	fail_unexp(test);
 	put(test, bed.sock, 0, 3, 3);
 	put(test, bed.sock, 0, 4, 4);
 	msleep(20);
