@@ -31,22 +31,40 @@ struct in_call {
 };
 
 static struct in_call *next_call;
+static atomic_t calls_before;
+
+/* The case may have been aborted when the call comes, so its stack does not have @call */
+static void set_next_call(const struct in_call *call)
+{
+	static struct in_call copy;
+
+	copy = *call;
+	atomic_set(&calls_before, call->calls);
+	/* Pairs with smp_load_acquire() of leave(), which reads the two above */
+	smp_store_release(&next_call, &copy);
+}
 
 static void leave(bool posted)
 {
-	struct in_call *call = READ_ONCE(next_call);
+	struct in_call *next, call;
 	struct vt_comp comp;
 
-	/* A callback cannot stay */
-	if (!call || call->posted != posted || !in_task() || call->calls--)
+	/* Pairs with smp_store_release() of set_next_call() */
+	next = smp_load_acquire(&next_call);
+	if (!next)
 		return;
-	WRITE_ONCE(next_call, NULL);
-	if (call->packet) {
-		fi_send(call->peer->ep, call->packet, sizeof(*call->packet) + call->packet->op.size,
+	call = *next;
+	/* A callback cannot stay */
+	if (call.posted != posted || !in_task() || atomic_dec_if_positive(&calls_before) >= 0)
+		return;
+	if (cmpxchg(&next_call, next, NULL) != next)
+		return;
+	if (call.packet) {
+		fi_send(call.peer->ep, call.packet, sizeof(*call.packet) + call.packet->op.size,
 			NULL, 0, vt_ctx(100));
-		vt_wait(call->peer->tx, &comp);
-	} else if (call->peer) {
-		fi_shutdown(call->peer->ep, 0);
+		vt_wait(call.peer->tx, &comp);
+	} else if (call.peer) {
+		fi_shutdown(call.peer->ep, 0);
 	}
 	msleep(STAY_MS);
 }
@@ -99,7 +117,6 @@ static struct kofi_provider leave_provider = {
 
 static void leave_withdraw(void *unused)
 {
-	next_call = NULL;
 	kofi_provider_deregister(&leave_provider);
 }
 
@@ -118,7 +135,7 @@ static void expect_end_in_call(struct kunit *test, size_t len)
 	struct in_call call = { .peer = &bed->peer };
 
 	rxm_join(test, bed);
-	WRITE_ONCE(next_call, &call);
+	set_next_call(&call);
 	vt_send(test, &bed->us, out, len, vt_ctx(1));
 	/* There is no peer any more that it could go to */
 	vt_failed(test, bed->us.tx);
@@ -159,7 +176,7 @@ static void a_write_posted_in_part_ends_with_the_connection(struct kunit *test)
 	mr = vt_reg(test, vt_buf(test, LEN), LEN, FI_REMOTE_WRITE);
 	ranges[0] = (struct fi_rma_iov) { fi_mr_addr(mr), LEN / 2, fi_mr_key(mr) };
 	ranges[1] = (struct fi_rma_iov) { fi_mr_addr(mr) + LEN / 2, LEN / 2, fi_mr_key(mr) };
-	WRITE_ONCE(next_call, &call);
+	set_next_call(&call);
 	KUNIT_ASSERT_EQ(test, fi_writemsg(bed->us.ep, &msg, FI_COMPLETION), 0);
 	vt_failed_with(test, bed->us.tx, vt_ctx(1), ECONNRESET);
 	KUNIT_EXPECT_NULL(test, READ_ONCE(next_call));
@@ -186,7 +203,7 @@ static void a_question_that_comes_while_a_message_is_sent_is_answered(struct kun
 
 	rxm_join(test, bed);
 	call.packet = make_question(test, bed);
-	WRITE_ONCE(next_call, &call);
+	set_next_call(&call);
 	vt_send(test, &bed->us, out, LEN, vt_ctx(1));
 	vt_done(test, bed->us.tx, vt_ctx(1));
 	rxm_next_packet(test, bed, 0, RXM_WIRE_EAGER);
@@ -202,7 +219,7 @@ static void a_question_that_comes_while_a_message_is_sent_is_answered(struct kun
 static void a_question_that_waits_while_messages_are_sent_is_answered(struct kunit *test)
 {
 	struct rxm_bed *bed = bed_open(test);
-	struct in_call *calls = vt_buf(test, 2 * sizeof(*calls));
+	struct in_call calls[2] = { { .peer = &bed->peer }, { .posted = true } };
 	u8 *out = vt_buf(test, LEN);
 	int i, answers = 0;
 
@@ -211,11 +228,10 @@ static void a_question_that_waits_while_messages_are_sent_is_answered(struct kun
 	vt_send(test, &bed->us, out, LEN, vt_ctx(0));
 	rxm_next_packet(test, bed, 0, RXM_WIRE_EAGER);
 	msleep(STAY_MS);
-	calls[0].peer = &bed->peer;
 	calls[0].packet = make_question(test, bed);
-	calls[1].posted = true;
 	for (i = 0; i < 2; i++) {
-		WRITE_ONCE(next_call, &calls[i]);
+		KUNIT_ASSERT_TRUE(test, vt_until(!READ_ONCE(next_call)));
+		set_next_call(&calls[i]);
 		vt_send(test, &bed->us, out, LEN, vt_ctx(i));
 	}
 	for (i = 1; i <= 3; i++) {
@@ -240,11 +256,18 @@ static void what_comes_while_a_receive_is_posted_again_is_received(struct kunit 
 	hdr->ctrl.seg_type = RXM_WIRE_SEG_FIRST;
 	hdr->op.size = LONG;
 	rxm_send(test, bed, hdr, sizeof(*hdr) + RXM_LIMIT);
-	WRITE_ONCE(next_call, &call);
+	set_next_call(&call);
 	vt_recv(test, &bed->us, vt_buf(test, LONG), LONG, vt_ctx(1));
 	vt_recv(test, &bed->us, vt_buf(test, LEN), LEN, vt_ctx(2));
 	KUNIT_EXPECT_EQ(test, vt_done(test, bed->us.rx, vt_ctx(2)).len, LEN);
 	KUNIT_EXPECT_NULL(test, READ_ONCE(next_call));
+}
+
+/* Calls that close endpoints find nothing to do: the raw peer may be closed first */
+static void calls_exit(struct kunit *test)
+{
+	WRITE_ONCE(next_call, NULL);
+	vt_exit(test);
 }
 
 static struct kunit_case calls_cases[] = {
@@ -260,6 +283,6 @@ static struct kunit_case calls_cases[] = {
 struct kunit_suite rxm_calls_suite = {
 	.name		= "kofi_rxm_calls",
 	.init		= vt_init,
-	.exit		= vt_exit,
+	.exit		= calls_exit,
 	.test_cases	= calls_cases,
 };
