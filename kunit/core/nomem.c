@@ -309,12 +309,12 @@ static void open_with_a_short_table_fails_cleanly_without_memory(struct kunit *t
 /* The query with its n-th allocation failing; false: it has not so many */
 static bool query_short(struct kunit *test, struct fi_info *hints, int n, int *failed)
 {
-	struct fi_reason reason;
+	struct fi_reason *reason = vt_buf(test, sizeof(*reason));
 	unsigned int left;
 	int count;
 
 	fail_nth(n);
-	count = fi_getinfo_why(CORE_API, NULL, 0, 0, hints, &reason, 1);
+	count = fi_getinfo_why(CORE_API, NULL, 0, 0, hints, reason, 1);
 	left = fail_left();
 	fail_nth(0);
 	if (count < 0 && !left)
