@@ -499,9 +499,8 @@ static void a_receive_that_is_refused_below_ends_the_connection(struct kunit *te
  * The peer takes RXM_RECVS packets, and goes.  @first: bytes of the first message, which are taken.
  * The second message has been sent in part, and the third one ends with @err.
  */
-static void expect_last_failed(struct kunit *test, size_t first, int err)
+static void expect_last_failed(struct kunit *test, struct rxm_bed *bed, size_t first, int err)
 {
-	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *out = vt_buf(test, MOST);
 	int i;
 
@@ -518,34 +517,30 @@ static void expect_last_failed(struct kunit *test, size_t first, int err)
 
 static void a_message_sent_in_part_ends_with_the_connection(struct kunit *test)
 {
-	expect_last_failed(test, LEN, ECONNRESET);
+	expect_last_failed(test, rxm_bed_join(test), LEN, ECONNRESET);
 }
 
 /* Nobody listens at the address of the peer */
 static void a_message_that_has_waited_goes_by_the_next_connection(struct kunit *test)
 {
-	expect_last_failed(test, MOST, ECONNREFUSED);
+	expect_last_failed(test, rxm_bed_join(test), MOST, ECONNREFUSED);
 }
 
-/* Three messages in segments before these */
+/* Messages in segments before these */
 static void a_message_that_has_waited_is_not_taken_for_one_before_it(struct kunit *test)
 {
 	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *out = vt_buf(test, MOST);
 	int i;
 
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < RXM_RECVS / 2; i++)
 		vt_send(test, &bed->us, out, RXM_LIMIT + 1, vt_ctx(i));
-	for (i = 0; i < 6; i++)
+	for (i = 0; i < RXM_RECVS; i++)
 		rxm_next_packet(test, bed, i, RXM_WIRE_SEG);
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < RXM_RECVS / 2; i++)
 		vt_done(test, bed->us.tx, vt_ctx(i));
-	for (i = 0; i < 3; i++)
-		vt_send(test, &bed->us, out, MOST, vt_ctx(i));
-	vt_end_close(test, &bed->peer);
-	vt_failed_with(test, bed->us.tx, vt_ctx(0), ECONNRESET);
-	for (i = 1; i < 3; i++)
-		vt_failed_with(test, bed->us.tx, vt_ctx(i), ECONNREFUSED);
+	rxm_post_recvs(test, bed);
+	expect_last_failed(test, bed, MOST, ECONNREFUSED);
 }
 
 /* @err: of a write that meets @rule below; 0: none.  The next one succeeds */
