@@ -3,6 +3,7 @@
  * Packets, segments, and peers that break the rules.
  */
 #include <linux/delay.h>
+#include <kofi/addr.h>
 #include <rdma/fi_rma.h>
 #include "rxm.h"
 
@@ -184,6 +185,28 @@ static void a_message_that_never_ends_ends_the_connection(struct kunit *test)
 	send_seg(test, bed, 6, 0, 1);
 	rxm_expect_closed(test, bed);
 	KUNIT_EXPECT_EQ(test, vt_failed(test, bed->us.rx).err, ECONNRESET);
+}
+
+/* Connections are looked at when one is dialled, so the next look is later than it was to be */
+static void a_message_that_never_ends_is_found_after_an_early_look(struct kunit *test)
+{
+	struct sockaddr_storage nobody;
+	struct rxm_bed *bed = rxm_bed_open(test);
+	fi_addr_t addr;
+
+	rxm_param(test, "message_timeout", SHORT_S, 60);
+	rxm_join(test, bed);
+	nobody = bed->name;
+	kofi_addr_set_port(&nobody, RXM_PORT + 1);
+	KUNIT_ASSERT_EQ(test, fi_av_insert(bed->us.av, &nobody, 1, &addr, 0, NULL), 1);
+	vt_recv(test, &bed->us, vt_buf(test, LONG), LONG, vt_ctx(1));
+	send_seg(test, bed, 5, 0, 1);
+	msleep(200);
+	KUNIT_ASSERT_EQ(test, fi_send(bed->us.ep, vt_buf(test, LEN), LEN, NULL, addr, vt_ctx(2)),
+			0);
+	vt_failed_with(test, bed->us.tx, vt_ctx(2), ECONNREFUSED);
+	rxm_expect_closed(test, bed);
+	vt_failed_with(test, bed->us.rx, vt_ctx(1), ECONNRESET);
 }
 
 /* Its next segments are behind a message that finds no receive, and no memory to be kept in */
@@ -594,6 +617,7 @@ static struct kunit_case data_cases[] = {
 	KUNIT_CASE(a_segmented_message_that_is_too_long_is_cut),
 	KUNIT_CASE(a_message_of_which_a_part_has_come_ends_with_the_connection),
 	KUNIT_CASE(a_message_that_never_ends_ends_the_connection),
+	KUNIT_CASE(a_message_that_never_ends_is_found_after_an_early_look),
 	KUNIT_CASE(a_message_that_another_one_interrupts_ends_the_connection),
 	KUNIT_CASE_PARAM(a_packet_that_breaks_the_rules_ends_the_connection,
 			 bad_packet_gen_params),

@@ -268,6 +268,45 @@ static void a_connection_that_waits_for_its_peer_is_not_idle(struct kunit *test)
 	KUNIT_EXPECT_GE(test, jiffies - since, IDLE_S * HZ);
 }
 
+/*
+ * The message that it was dialled for cannot be sent.  Another connection is looked at each second,
+ * so the first look comes when there is nothing to be sent any more.
+ */
+static void a_connection_that_has_never_been_used_is_idle_from_its_beginning(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_faulty(test);
+	struct kvec iov = { vt_buf(test, LEN), LEN };
+	struct fi_msg msg = { .msg_iov = &iov, .iov_count = 1, .context = vt_ctx(1) };
+	struct rxm_wire_request request;
+	struct rxm_bed other = *bed;
+	struct rxm_wire_hdr *hdr;
+	struct fi_info *info;
+	unsigned long since;
+
+	rxm_param(test, "idle_timeout", IDLE_S, 0);
+	rxm_join(test, &other);
+	hdr = rxm_packet(test, &other, LEN);
+	hdr->ctrl.type = RXM_WIRE_SEG;
+	hdr->ctrl.seg_size = LEN;
+	hdr->ctrl.seg_no = 0;
+	hdr->ctrl.seg_type = RXM_WIRE_SEG_FIRST;
+	hdr->op.size = 2 * LEN;
+	rxm_send(test, &other, hdr, sizeof(*hdr) + LEN);
+	msleep(1500);
+	rxm_listen_at(test, 0);
+	KUNIT_ASSERT_EQ(test, fi_av_insert(bed->us.av, &vt_of(test)->name, 1, &msg.addr, 0, NULL),
+			1);
+	rxm_fault(test, "mr error 12 times=2");
+	KUNIT_ASSERT_EQ(test, fi_sendmsg(bed->us.ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE),
+			0);
+	info = rxm_next_dial(test, bed, &request);
+	since = jiffies;
+	rxm_accept(test, bed, info, true);
+	vt_failed_with(test, bed->us.tx, vt_ctx(1), ENOMEM);
+	next_word(test, bed, 0, RXM_WIRE_LEAVE);
+	KUNIT_EXPECT_GE(test, jiffies - since, IDLE_S * HZ);
+}
+
 static void expect_no_leave(struct kunit *test, int idle, bool kofi)
 {
 	struct rxm_bed *bed = rxm_bed_open(test);
@@ -318,6 +357,7 @@ static struct kunit_case idle_cases[] = {
 	KUNIT_CASE(an_idle_connection_is_closed_by_the_peer),
 	KUNIT_CASE(an_idle_connection_stays_if_the_peer_wants),
 	KUNIT_CASE(a_connection_that_waits_for_its_peer_is_not_idle),
+	KUNIT_CASE(a_connection_that_has_never_been_used_is_idle_from_its_beginning),
 	KUNIT_CASE(libfabric_is_not_asked),
 	KUNIT_CASE(connections_stay_as_a_rule),
 	KUNIT_CASE(a_peer_that_does_not_answer_loses_the_connection),
