@@ -692,16 +692,19 @@ static void object_that_does_not_fit_comes_whole_in_the_next_part(struct kunit *
 	while (strlen(name) + 4 < sizeof(name)) {
 		strcat(name, "name");
 		KUNIT_ASSERT_EQ(test, fi_fabric(&attr, &fabric, NULL), 0);
-		for (i = 0; i < BEHIND; i++)
-			KUNIT_EXPECT_EQ(test, fi_eq_open(fabric, NULL, &eqs[i], NULL), 0);
+		core_adopt(test, &fabric->fid);
+		for (i = 0; i < BEHIND; i++) {
+			KUNIT_ASSERT_EQ(test, fi_eq_open(fabric, NULL, &eqs[i], NULL), 0);
+			core_adopt(test, &eqs[i]->fid);
+		}
 		nl_ask(nl, KOFI_CMD_OBJECTS);
 		nl_send(nl);
 		for (count = 0; !nl_read(nl, is_whole_eq);)
 			count++;
 		KUNIT_EXPECT_EQ(test, count, BEHIND);
 		for (i = 0; i < BEHIND; i++)
-			KUNIT_EXPECT_EQ(test, fi_close(&eqs[i]->fid), 0);
-		KUNIT_EXPECT_EQ(test, fi_close(&fabric->fid), 0);
+			KUNIT_EXPECT_EQ(test, core_close(test, &eqs[i]->fid), 0);
+		KUNIT_EXPECT_EQ(test, core_close(test, &fabric->fid), 0);
 	}
 }
 
@@ -715,6 +718,14 @@ static bool is_whole_provider(struct nl *nl)
 	       nl->nest[KOFI_PROVIDER_REFS] && nl->nest[KOFI_PROVIDER_MODULE];
 }
 
+static void no_more_providers(void *many)
+{
+	int i;
+
+	for (i = 0; i < PROVIDERS; i++)
+		kofi_provider_deregister((struct kofi_provider *)many + i);
+}
+
 /* Names are of different lengths, so one may fit where the one before it does not */
 static void providers_that_are_many_come_in_parts(struct kunit *test)
 {
@@ -724,6 +735,7 @@ static void providers_that_are_many_come_in_parts(struct kunit *test)
 	char *names = vt_buf(test, PROVIDERS * FI_NAME_MAX), *name = names;
 	int i, count;
 
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, no_more_providers, many), 0);
 	for (i = 0; i < PROVIDERS; i++, name += FI_NAME_MAX) {
 		snprintf(name, FI_NAME_MAX, "many-%0*d", i % 2 ? 12 : 52, i);
 		many[i] = model->provider;
@@ -739,8 +751,7 @@ static void providers_that_are_many_come_in_parts(struct kunit *test)
 			break;
 	}
 	KUNIT_EXPECT_EQ(test, count, PROVIDERS);
-	for (i = 0; i < PROVIDERS; i++)
-		kofi_provider_deregister(&many[i]);
+	kunit_release_action(test, no_more_providers, many);
 }
 
 static void objects_of_another_namespace_are_not_listed(struct kunit *test)
@@ -813,16 +824,19 @@ static int peer_is_there(struct fid_ep *ep, void *addr, size_t *addrlen)
 }
 
 /* What a provider has written is part of the answer only if its call succeeds */
-static void state_that_cannot_be_told_is_left_out(struct kunit *test)
+static void state_that_cannot_be_reported_is_left_out(struct kunit *test)
 {
 	struct core_set *set = core_all(test);
 	struct nl *nl = nl_open(test, &init_net);
 	struct fid_ep *ep = core_ep(set);
 	const struct fi_ops_cm *cm = ep->cm;
 	const struct fi_ops *ops = ep->fid.ops;
-	struct fi_ops_cm own_cm = *cm;
-	struct fi_ops own = *ops;
+	/* They stay while the endpoint does, which is longer than the case if it fails */
+	static struct fi_ops_cm own_cm;
+	static struct fi_ops own;
 
+	own_cm = *cm;
+	own = *ops;
 	own.control = control_fails;
 	own_cm.getname = name_fails;
 	own_cm.getpeer = peer_fails;
@@ -1071,7 +1085,7 @@ static struct kunit_case netlink_cases[] = {
 	KUNIT_CASE(providers_that_are_many_come_in_parts),
 	KUNIT_CASE(objects_of_another_namespace_are_not_listed),
 	KUNIT_CASE(objects_of_a_namespace_that_has_gone_are_listed),
-	KUNIT_CASE(state_that_cannot_be_told_is_left_out),
+	KUNIT_CASE(state_that_cannot_be_reported_is_left_out),
 	KUNIT_CASE(close_waits_for_an_object_to_be_looked_at),
 	KUNIT_CASE(addresses_are_for_net_admin_only),
 #ifdef CONFIG_USER_NS
