@@ -364,13 +364,14 @@ static void map_nothing(struct kofi_eq_tap *tap, struct kofi_eq_seen *seen)
 
 static void the_last_tap_is_followed_by_none(struct kunit *test)
 {
-	struct kofi_eq_tap tap = { .map = map_nothing, .next = ERR_PTR(-EFAULT) };
+	struct kofi_eq_tap *tap = vt_buf(test, sizeof(*tap));
 	struct eq_test *et = open_eq(test, NULL);
 
-	kofi_eq_add_tap(core_kofi_eq(et->eq), &tap);
+	*tap = (struct kofi_eq_tap) { .map = map_nothing, .next = ERR_PTR(-EFAULT) };
+	kofi_eq_add_tap(core_kofi_eq(et->eq), tap);
 	KUNIT_ASSERT_EQ(test, post(et, 0, FI_CONNECTED), 0);
 	KUNIT_EXPECT_EQ(test, next(et, 0), FI_CONNECTED);
-	KUNIT_EXPECT_NULL(test, tap.next);
+	KUNIT_EXPECT_NULL(test, tap->next);
 }
 
 static struct eq_test *releasing;
