@@ -25,7 +25,7 @@
  * @sgl: a list that has it
  * @eq: its event queue, if it has one
  * @done: context of operations with callbacks
- * @closed: it needs no close any more
+ * @closed: it needs no close: there is none yet, or none any more
  * @admits: the provider allows operations
  * @slow: its worker takes its time
  * @again: how often a slow worker has itself run once more
@@ -222,12 +222,16 @@ static void close_all(void *arg)
 
 	if (!soft->closed)
 		close_ep(soft);
-	soft->tx->fid.ops->close(&soft->tx->fid);
-	soft->rx->fid.ops->close(&soft->rx->fid);
+	if (soft->tx)
+		soft->tx->fid.ops->close(&soft->tx->fid);
+	if (soft->rx)
+		soft->rx->fid.ops->close(&soft->rx->fid);
 	if (soft->eq)
 		soft->eq->fid.ops->close(&soft->eq->fid);
-	soft->domain->fid.ops->close(&soft->domain->fid);
-	soft->fabric->fid.ops->close(&soft->fabric->fid);
+	if (soft->domain)
+		soft->domain->fid.ops->close(&soft->domain->fid);
+	if (soft->fabric)
+		soft->fabric->fid.ops->close(&soft->fabric->fid);
 }
 
 static void ready(struct fid_ep *ep, u64 flags)
@@ -284,15 +288,17 @@ static struct soft *open_with(struct kunit *test, const struct fi_cq_attr *tx,
 	init_completion(&soft->ready);
 	sg_init_one(&soft->sgl, soft->buf, LEN);
 	soft->info = soft_info(test);
+	soft->closed = true;
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, close_all, soft), 0);
 	KUNIT_ASSERT_EQ(test, kofi_soft_fabric_open(&soft_type, &attr, &soft->fabric, NULL), 0);
 	KUNIT_ASSERT_EQ(test, kofi_soft_domain_open(soft->fabric, soft->info, &soft->domain, NULL),
 			0);
 	KUNIT_ASSERT_EQ(test, kofi_soft_cq_open(soft->domain, &tx_attr, &soft->tx, NULL), 0);
 	KUNIT_ASSERT_EQ(test, kofi_soft_cq_open(soft->domain, &rx_attr, &soft->rx, NULL), 0);
 	KUNIT_ASSERT_EQ(test, init_ep(soft), 0);
+	soft->closed = false;
 	fabric = container_of(soft->fabric, struct kofi_soft_fabric, fabric);
 	list_add_tail(&soft->ep.of_fabric, &fabric->eps);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, close_all, soft), 0);
 	KUNIT_ASSERT_EQ(test, set(soft, FI_OPT_CALLBACKS, &callbacks, sizeof(callbacks)), 0);
 	KUNIT_ASSERT_EQ(test, kofi_ep_bind(&fid_ep(soft)->fid, &soft->tx->fid,
 					   FI_TRANSMIT | tx_flags), 0);
@@ -749,8 +755,16 @@ static void soft_exit(struct kunit_suite *suite)
 		destroy_workqueue(soft_type.wq);
 }
 
+/* A case that fails while it opens leaves that set */
+static int soft_begin(struct kunit *test)
+{
+	soft_type.grows = false;
+	return 0;
+}
+
 static struct kunit_suite soft_suite = {
 	.name		= "kofi_util_soft",
+	.init		= soft_begin,
 	.suite_init	= soft_init,
 	.suite_exit	= soft_exit,
 	.test_cases	= soft_cases,
