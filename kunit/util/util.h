@@ -85,10 +85,10 @@ static inline unsigned int ut_fail_nth(unsigned int n)
 }
 
 /*
- * While ut_task_fails(true), there is memory for one node of an xarray, and each allocation of another
- * fails; until the case ends
+ * While ut_task_fails(true), there is memory for one node of an xarray, and each allocation of
+ * another fails; until the case ends.  False: the kernel cannot make memory short.
  */
-void ut_fail_second_node(struct kunit *test);
+bool ut_fail_second_node(struct kunit *test);
 void ut_task_fails(bool fails);
 
 /* For vt_shell(), in front of commands that turn trace events on and read them */
