@@ -52,7 +52,7 @@ void vt_exit(struct kunit *test)
 		kfree(entry);
 	}
 	KUNIT_EXPECT_FALSE(test, current->flags & PF_MEMALLOC_NOIO);
-	left_noio = READ_ONCE(vt_left_noio);
+	left_noio = xchg(&vt_left_noio, NULL);
 	KUNIT_EXPECT_NULL_MSG(test, left_noio, "%ps", left_noio);
 }
 EXPORT_SYMBOL_GPL(vt_exit);
