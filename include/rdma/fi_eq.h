@@ -62,7 +62,7 @@ enum fi_comp_ctx {
 /**
  * struct fi_eq_attr - An event queue
  * @size: connection requests that may wait to be read, 0 for a default; more
- *	are rejected.  Events of open endpoints always have room.
+ *	are rejected: ECONNREFUSED for the peer.  Events of open endpoints always have room.
  * @flags: FI_WRITE: fi_eq_write() will be used
  * @wait_obj: FI_WAIT_NONE, FI_WAIT_UNSPEC or FI_WAIT_CALLBACK
  * @signaling_vector: ignored
