@@ -87,7 +87,6 @@ static const struct save_failure save_failures[] = {
 	{ "the target's receive", FAKEHCA_POST_RECV, 1, -EPERM, ECONNABORTED },
 	{ "accept", FAKEHCA_ACCEPT, 1, -EPERM, ECONNABORTED },
 	{ "read", FAKEHCA_POST_SEND, 2, -EPERM, EPERM, true },
-	{ "completion of the read", FAKEHCA_SEND_WC, 2, IB_WC_LOC_LEN_ERR, EMSGSIZE, true },
 	{ "receive of the answer", FAKEHCA_POST_RECV, 2, -EPERM, EPERM },
 	{ "request", FAKEHCA_POST_SEND, 2, -EPERM, EPERM },
 	{ "completion of the request", FAKEHCA_SEND_WC, 2, IB_WC_LOC_LEN_ERR, ECONNABORTED },
