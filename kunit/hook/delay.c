@@ -37,7 +37,7 @@ static void a_completion_comes_later_and_what_follows_behind_it(struct kunit *te
 		ret = fi_cq_read(pair.a.tx->cq, &entry, 1);
 		if (time_before(jiffies, since + msecs_to_jiffies(LATE_MS)))
 			KUNIT_EXPECT_EQ(test, ret, -EAGAIN);
-		for (i = ret == 1; i < 4; i++)
+		for (i = ret == 1 ? 1 : 0; i < 4; i++)
 			vt_done(test, pair.a.tx, vt_ctx(10 + i));
 		KUNIT_EXPECT_GE(test, jiffies - since, msecs_to_jiffies(LATE_MS));
 		KUNIT_EXPECT_TRUE(test, bed_rule_fired("send delay " __stringify(LATE_MS)
