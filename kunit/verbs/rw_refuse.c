@@ -149,10 +149,11 @@ static void the_number_of_moves_is_checked(struct kunit *test)
 }
 
 /*
- * How memory is made short: core_test_nomem.c.  What counts allocations, where the kernel
+ * How memory is made short: kunit/core/nomem.c.  What counts allocations, where the kernel
  * has it, makes some itself, and warns when one of these fails; so it rests meanwhile.
  */
 #define FAILSLAB	"cd /sys/kernel/debug/failslab && "
+#define MIN_ORDER	"/sys/kernel/debug/fail_page_alloc/min-order"
 #define COUNTS		"/proc/sys/vm/mem_profiling"
 #define COUNTED		"/run/mem_profiling"
 
@@ -167,6 +168,8 @@ static int rw_suite_init(struct kunit_suite *suite)
 		ret = vt_shell("[ ! -e " COUNTS " ] || echo 0 >" COUNTS);
 	if (!ret)
 		ret = vt_shell(FAILSLAB "echo N >ignore-gfp-wait && echo 0 >verbose");
+	if (!ret)
+		ret = vt_shell("[ ! -e " MIN_ORDER " ] || echo 99 >" MIN_ORDER);
 	return ret;
 }
 
@@ -174,6 +177,7 @@ static void rw_suite_exit(struct kunit_suite *suite)
 {
 	if (!IS_ENABLED(CONFIG_FAULT_INJECTION))
 		return;
+	vt_shell("[ ! -e " MIN_ORDER " ] || echo 1 >" MIN_ORDER);
 	vt_shell(FAILSLAB "echo Y >ignore-gfp-wait && echo 2 >verbose");
 	vt_shell("[ ! -e " COUNTED " ] || cat " COUNTED " >" COUNTS);
 }
