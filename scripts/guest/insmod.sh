@@ -7,7 +7,8 @@
 #
 # usage: insmod.sh; insmod.sh list
 # A case is a module; the last one, with kmemleak=on, is what all loads have lost. kofi_pingpong is
-# loaded as a server. Modules of tests, and clients that need a peer to load, have none.
+# loaded as a server, kofi with a hook on every provider. Modules of tests, and clients that need a
+# peer to load, have none.
 # Prints KTAP; exits 1 if a case failed.
 
 # shellcheck source=scripts/guest/cases.sh
@@ -58,6 +59,7 @@ plan "$(list | wc -l)"
 for case in $(list | sed 's/ .*//'); do
 	case $case in
 	memory) ! leaks_found || fail "see above" ;;
+	kofi) try "$case" "hooks=ofi_hook_trace" ;;
 	kofi_pingpong) try "$case" "role=server addr=127.0.0.1 prov=loop sizes=64" ;;
 	*) try "$case" ;;
 	esac
