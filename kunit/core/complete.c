@@ -162,6 +162,43 @@ static void missing_fid_table_is_refused(struct kunit *test)
 	expect_let_go(test, set);
 }
 
+/* It has a size, and no slot */
+static void empty_fid_table_is_refused(struct kunit *test)
+{
+	const struct row *row = test->param_value;
+	struct core_set *set = core_parents(test, row->class);
+
+	spoil(set, row, MOCK_SIZE, sizeof(size_t));
+
+	expect_refused(test, set, row, false);
+
+	expect_let_go(test, set);
+}
+
+static int open_nothing(struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fid_eq **eq,
+			void *context)
+{
+	return 0;
+}
+
+static void success_without_a_fid_is_refused(struct kunit *test)
+{
+	struct core_set *set = core_parents(test, MOCK_EQ);
+	struct fid_fabric *fabric = container_of(set->fid[MOCK_FABRIC], struct fid_fabric, fid);
+	const struct fi_ops_fabric *ops = fabric->ops;
+	/* It stays while the fabric does, which is longer than the case if it fails */
+	static struct fi_ops_fabric own;
+	struct fid_eq *eq = NULL;
+
+	own = *ops;
+	own.eq_open = open_nothing;
+	fabric->ops = &own;
+	KUNIT_EXPECT_EQ(test, fi_eq_open(fabric, NULL, &eq, NULL), -EINVAL);
+	KUNIT_EXPECT_NULL(test, eq);
+	fabric->ops = ops;
+	KUNIT_EXPECT_EQ(test, core_close(test, set->fid[MOCK_FABRIC]), 0);
+}
+
 static void missing_table_is_refused(struct kunit *test)
 {
 	const struct row *row = test->param_value;
@@ -427,6 +464,8 @@ static struct kunit_case complete_cases[] = {
 	KUNIT_CASE_PARAM(null_slot_is_refused, row_gen_params),
 	KUNIT_CASE_PARAM(null_close_is_refused, fid_row_gen_params),
 	KUNIT_CASE_PARAM(missing_fid_table_is_refused, fid_row_gen_params),
+	KUNIT_CASE_PARAM(empty_fid_table_is_refused, fid_row_gen_params),
+	KUNIT_CASE(success_without_a_fid_is_refused),
 	KUNIT_CASE_PARAM(missing_table_is_refused, fid_row_gen_params),
 	KUNIT_CASE_PARAM(wrong_class_is_refused, fid_row_gen_params),
 	KUNIT_CASE_PARAM(absurd_size_is_refused, row_gen_params),
