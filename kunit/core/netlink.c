@@ -817,6 +817,12 @@ static int peer_fails(struct fid_ep *ep, void *addr, size_t *addrlen)
 	return name_fails(&ep->fid, addr, addrlen);
 }
 
+static int name_is_ipv6(fid_t fid, void *addr, size_t *addrlen)
+{
+	((struct sockaddr *)addr)->sa_family = AF_INET6;
+	return 0;
+}
+
 static int peer_is_there(struct fid_ep *ep, void *addr, size_t *addrlen)
 {
 	((struct sockaddr *)addr)->sa_family = AF_INET;
@@ -849,11 +855,17 @@ static void state_that_cannot_be_reported_is_left_out(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, nl->nest[KOFI_OBJECT_SRC_ADDR]);
 	KUNIT_EXPECT_NULL(test, nl->nest[KOFI_OBJECT_DEST_ADDR]);
 	nl_read(nl, NULL);
+	own_cm.getname = name_is_ipv6;
 	own_cm.getpeer = peer_is_there;
 	nl_ask(nl, KOFI_CMD_OBJECTS);
 	nl_send(nl);
 	KUNIT_EXPECT_EQ(test, nl_read(nl, is_ep), 0);
-	KUNIT_EXPECT_NOT_NULL(test, nl->nest[KOFI_OBJECT_DEST_ADDR]);
+	KUNIT_ASSERT_NOT_NULL(test, nl->nest[KOFI_OBJECT_SRC_ADDR]);
+	KUNIT_EXPECT_EQ(test, nla_len(nl->nest[KOFI_OBJECT_SRC_ADDR]),
+			sizeof(struct sockaddr_in6));
+	KUNIT_ASSERT_NOT_NULL(test, nl->nest[KOFI_OBJECT_DEST_ADDR]);
+	KUNIT_EXPECT_EQ(test, nla_len(nl->nest[KOFI_OBJECT_DEST_ADDR]),
+			sizeof(struct sockaddr_in));
 	nl_read(nl, NULL);
 	ep->cm = cm;
 	ep->fid.ops = ops;
