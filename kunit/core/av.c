@@ -45,6 +45,8 @@ static void insertsvc_inserts_one(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(core_av(set), "10.0.0.1", 7, &fi_addr, 0, NULL), 1);
 	KUNIT_EXPECT_EQ(test, fi_addr, 0);
+	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(core_av(set), "10.0.0.1", 0, NULL, 0, NULL), 1);
+	KUNIT_EXPECT_EQ(test, fi_av_insertsvc(core_av(set), "10.0.0.1", 65535, NULL, 0, NULL), 1);
 }
 
 static void insertsym_inserts_all_services_of_all_nodes(struct kunit *test)
@@ -55,6 +57,8 @@ static void insertsym_inserts_all_services_of_all_nodes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fi_av_insertsym(core_av(set), "10.0.0.1", 2, 7,
 					      3, fi_addr, 0, NULL), 6);
 	KUNIT_EXPECT_EQ(test, fi_addr[5], 5);
+	KUNIT_EXPECT_EQ(test, fi_av_insertsym(core_av(set), "10.0.0.1", 1, 0,
+					      65536, NULL, 0, NULL), 65536);
 }
 
 static void answers_of_the_provider_are_passed_on(struct kunit *test)

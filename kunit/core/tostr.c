@@ -139,6 +139,18 @@ static void missing_parts_are_shown_as_null(struct kunit *test)
 	expect_line(test, text, "\n    fid_nic: (null)\n");
 }
 
+static void missing_bus_is_shown_as_null(struct kunit *test)
+{
+	struct fi_info *info = info_full(test);
+	struct fi_bus_attr *bus = info->nic->bus_attr;
+	char *text;
+
+	info->nic->bus_attr = NULL;
+	text = text_of(test, info, FI_TYPE_INFO);
+	info->nic->bus_attr = bus;
+	expect_line(test, text, "\n        bus_attr: (null)\n");
+}
+
 static void missing_names_are_shown_as_null(struct kunit *test)
 {
 	struct fi_fabric_attr attr = {};
@@ -338,6 +350,7 @@ static struct kunit_case tostr_cases[] = {
 	KUNIT_CASE(caps_have_different_names),
 	KUNIT_CASE(an_info_is_described_with_all_its_parts),
 	KUNIT_CASE(missing_parts_are_shown_as_null),
+	KUNIT_CASE(missing_bus_is_shown_as_null),
 	KUNIT_CASE(missing_names_are_shown_as_null),
 	KUNIT_CASE(addresses_are_shown_as_people_write_them),
 	KUNIT_CASE(addresses_of_no_known_family_are_shown_as_bytes),
