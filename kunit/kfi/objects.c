@@ -212,6 +212,37 @@ static void nets_of_an_interface_share_fabric_and_domain(struct kunit *test)
 	KUNIT_EXPECT_NE(test, bed->a.ni.net, bed->b.ni.net);
 }
 
+static void ignore(struct kfid_cq *cq, void *context)
+{
+}
+
+#define NEW(name, addr)	"dev=" name "; ip link add $dev type dummy && " \
+			"ip link set $dev up && ip addr add " addr "/24 dev $dev"
+
+static void no_interfaces(void *unused)
+{
+	vt_shell("ip link delete kfi1; ip link delete kfi2");
+}
+
+/* Each has a domain of its own there, by its own address, and the fabric stays for the second */
+static void interfaces_of_a_network_share_the_fabric(struct kunit *test)
+{
+	struct bulk_ni *ni = vt_buf(test, 2 * sizeof(*ni));
+
+	KUNIT_ASSERT_EQ(test, bed_provider("tcp"), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, no_interfaces, NULL), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(NEW("kfi1", "10.98.7.1")), 0);
+	KUNIT_ASSERT_EQ(test, vt_shell(NEW("kfi2", "10.98.7.2")), 0);
+	KUNIT_ASSERT_EQ(test, bulk_ni_open(&ni[0], "kfi1", 1, 1, ignore), 0);
+	KUNIT_EXPECT_EQ(test, bulk_ni_open(&ni[1], "kfi2", 1, 1, ignore), 0);
+	KUNIT_EXPECT_PTR_NE(test, ni[0].domain, ni[1].domain);
+	KUNIT_EXPECT_EQ(test, ni[0].addr, 0x0a620701);
+	KUNIT_EXPECT_EQ(test, ni[1].addr, 0x0a620702);
+	KUNIT_EXPECT_EQ(test, bulk_ni_close(&ni[0]), 0);
+	if (ni[1].domain)
+		KUNIT_EXPECT_EQ(test, bulk_ni_close(&ni[1]), 0);
+}
+
 static void only_a_result_opens_a_domain(struct kunit *test)
 {
 	struct kfi_info *hints = hints_new(test), *info, *copy;
@@ -239,10 +270,6 @@ static void only_a_result_opens_a_domain(struct kunit *test)
 	kfi_freeinfo(copy);
 	kfi_freeinfo(info);
 	kfi_freeinfo(hints);
-}
-
-static void ignore(struct kfid_cq *cq, void *context)
-{
 }
 
 /* Each kind of call that may allocate, with something that the core refuses */
@@ -450,6 +477,7 @@ static struct kunit_case objects_cases[] = {
 	KUNIT_CASE(an_interface_without_an_address_is_refused),
 	KUNIT_CASE_PARAM(traffic_classes_and_keys_are_taken, bed_gen),
 	KUNIT_CASE_PARAM(nets_of_an_interface_share_fabric_and_domain, bed_gen),
+	KUNIT_CASE(interfaces_of_a_network_share_the_fabric),
 	KUNIT_CASE_PARAM(a_queue_has_a_handler_and_one_format, bed_gen),
 	KUNIT_CASE_PARAM(an_address_is_inserted_twice_and_removed_once, bed_gen),
 	KUNIT_CASE_PARAM(a_receive_is_for_an_address_by_any_name, bed_gen),
