@@ -9,6 +9,7 @@
 #include <linux/kthread.h>
 #include <linux/sizes.h>
 #include "../../clients/bulk/node.h"
+#include "../lib/async.h"
 #include "kfi.h"
 
 #define CONTEXTS	2
@@ -146,6 +147,147 @@ static void a_message_that_is_none_is_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&stats->served), 0);
 	KUNIT_EXPECT_EQ(test, bulk_node_close(node), 0);
 	KUNIT_EXPECT_EQ(test, bulk_ni_close(ni), 0);
+}
+
+/* Has @bed->a send @msg to a node */
+static void say(struct kunit *test, struct bed *bed, kfi_addr_t node, const struct bulk_msg *msg)
+{
+	struct bulk_msg *out = vt_buf(test, sizeof(*out));
+	struct bed_event event = {};
+
+	*out = *msg;
+	out->magic = cpu_to_le32(BULK_MAGIC);
+	out->addr = cpu_to_le32(bed->a.ni.addr);
+	out->net = cpu_to_le16(bed->a.ni.net);
+	KUNIT_EXPECT_EQ(test, kfi_send(bed->a.ni.ep[0].tx, out, sizeof(*out), NULL, node, out), 0);
+	KUNIT_EXPECT_EQ(test, bed_wait(&bed->a.ni.ep[0].tx_cq, &event, VT_PATIENCE_MS), 1);
+	KUNIT_EXPECT_EQ(test, event.flags, BED_SENT);
+}
+
+/* A node of net 3, which @bed->a knows as @name */
+static struct bulk_node *node_beside(struct kunit *test, struct bed *bed, kfi_addr_t *name)
+{
+	struct bulk_node *node = bulk_node_open(BED_NODE, 3, 1);
+
+	KUNIT_ASSERT_EQ(test, PTR_ERR_OR_ZERO(node), 0);
+	KUNIT_EXPECT_EQ(test, bulk_know(&bed->a.ni, bulk_node_addr(node), 3, name), 0);
+	return node;
+}
+
+/* One for bytes that are others than it says, and one for bytes behind the end of a page */
+static void a_request_that_is_wrong_is_refused(struct kunit *test)
+{
+	struct bulk_msg msg = {
+		.type = BULK_PUT_REQ, .seed = 1,
+		.tag = cpu_to_le32(BED_TAG), .len = cpu_to_le32(500),
+	};
+	struct bed_mem *mem = bed_mem(test, 1, 0, 500);
+	struct bed *bed = bed_open(test);
+	struct bulk_ep *ep = &bed->a.ni.ep[0];
+	const struct bulk_stats *stats;
+	struct bulk_node *node;
+	struct bed_event event;
+	kfi_addr_t name;
+
+	node = node_beside(test, bed, &name);
+	stats = bulk_node_stats(node);
+	KUNIT_EXPECT_EQ(test, bed_trecv(ep, mem, name, BED_TAG, bed_ctx(1)), 0);
+	say(test, bed, name, &msg);
+	bed_expect(test, &ep->rx_cq, bed_ctx(1), BED_WAS_READ, 0);
+	KUNIT_EXPECT_TRUE(test, vt_until(atomic_read(&stats->refused) == 1));
+	KUNIT_EXPECT_EQ(test, atomic_read(&stats->bad), 1);
+
+	KUNIT_EXPECT_EQ(test, bed_trecv(ep, mem, name, BED_TAG + 1, bed_ctx(2)), 0);
+	msg.tag = cpu_to_le32(BED_TAG + 1);
+	msg.offset = cpu_to_le32(PAGE_SIZE);
+	say(test, bed, name, &msg);
+	event = bed_expect(test, &ep->rx_cq, bed_ctx(2), BED_HEARD, 0);
+	KUNIT_EXPECT_EQ(test, event.data >> 56, ENOMEM);
+	KUNIT_EXPECT_TRUE(test, vt_until(atomic_read(&stats->refused) == 2));
+	KUNIT_EXPECT_EQ(test, atomic_read(&stats->bad), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&stats->served), 0);
+	KUNIT_EXPECT_EQ(test, bulk_node_close(node), 0);
+}
+
+/**
+ * struct getter - A thread that gets bytes
+ * @node: for which
+ * @addr: of whom
+ * @timeout_ms: after which the transfer is given up
+ */
+struct getter {
+	struct bulk_node	*node;
+	u32			addr;
+	unsigned int		timeout_ms;
+};
+
+static int get(void *arg)
+{
+	const struct bulk_work work = { .kind = BULK_GET, .len = 500, .seed = 1 };
+	struct getter *getter = arg;
+	struct bulk_peer *peer = bulk_peer_find(getter->node, getter->addr, 1);
+
+	if (!peer)
+		return -EHOSTUNREACH;
+	return bulk_transfer(getter->node, peer, &work, getter->timeout_ms);
+}
+
+/* A peer that sends its hello and, if it does anything more, writes other bytes than those */
+static void get_from(struct kunit *test, bool writes, int err)
+{
+	const struct bulk_msg hello = { .type = BULK_HELLO_RSP, .contexts = 1 };
+	struct bed_mem *mem = bed_mem(test, 1, 0, 500);
+	u8 *buf = vt_buf(test, 4 * BULK_MSG);
+	struct bed *bed = bed_open(test);
+	struct bulk_ep *ep = &bed->a.ni.ep[0];
+	struct bed_event event = {};
+	struct vt_async *async;
+	struct getter getter = {
+		.addr		= bed->a.ni.addr,
+		.timeout_ms	= writes ? VT_PATIENCE_MS : MSEC_PER_SEC,
+	};
+	kfi_addr_t name;
+
+	getter.node = node_beside(test, bed, &name);
+	KUNIT_ASSERT_EQ(test, kfi_recv(ep->rx, buf, 4 * BULK_MSG, NULL, KFI_ADDR_UNSPEC,
+				       bed_ctx(1)), 0);
+	async = vt_async_start(test, get, &getter);
+	KUNIT_EXPECT_EQ(test, bed_wait(&ep->rx_cq, &event, VT_PATIENCE_MS), 1);
+	say(test, bed, name, &hello);
+	KUNIT_EXPECT_EQ(test, bed_wait(&ep->rx_cq, &event, VT_PATIENCE_MS), 1);
+	KUNIT_EXPECT_EQ(test, event.flags, BED_RECEIVED);
+	if (writes && event.buf)
+		KUNIT_EXPECT_EQ(test, bed_rma(ep, false, mem, name,
+					      le32_to_cpu(((struct bulk_msg *)event.buf)->tag),
+					      bed_ctx(2)), 0);
+	KUNIT_EXPECT_EQ(test, vt_async_join(test, async), err);
+	KUNIT_EXPECT_EQ(test, atomic_read(&bulk_node_stats(getter.node)->failed), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&bulk_node_stats(getter.node)->bad), writes);
+	KUNIT_EXPECT_EQ(test, bulk_node_close(getter.node), 0);
+}
+
+static void wrong_bytes_fail_a_transfer(struct kunit *test)
+{
+	get_from(test, true, -EILSEQ);
+}
+
+static void a_transfer_that_the_peer_forgets_is_given_up(struct kunit *test)
+{
+	get_from(test, false, -ETIMEDOUT);
+}
+
+/* There is no port for such a net */
+static void a_peer_without_an_address_is_not_found(struct kunit *test)
+{
+	struct ends ends = {};
+	u32 addr;
+
+	ends_open(test, &ends);
+	addr = bulk_node_addr(ends.b);
+	KUNIT_EXPECT_NULL(test, bulk_peer_find(ends.a, addr, U16_MAX));
+	KUNIT_EXPECT_NULL(test, bulk_peer_find(ends.a, addr, U16_MAX));
+	KUNIT_EXPECT_PTR_EQ(test, bulk_peer_find(ends.a, addr, 2), ends.peer);
+	ends_close(test, &ends);
 }
 
 /**
@@ -307,14 +449,50 @@ static void an_operation_is_posted_when_there_is_room_again(struct kunit *test)
 	ends_close(test, &ends);
 }
 
+/* A transfer fails by the error of the post that is made again */
+static void an_operation_fails_when_it_is_posted_again(struct kunit *test)
+{
+	const struct bulk_work work = { .kind = BULK_IMM, .len = 500 };
+	struct ends ends = {};
+
+	ends_open_faulty(test, &ends);
+	KUNIT_EXPECT_EQ(test, vt_shell("echo 'send again times=1;send error 5 times=1' >" RULES),
+			0);
+	KUNIT_EXPECT_EQ(test, transfer(&ends, &work), -EIO);
+	KUNIT_EXPECT_EQ(test, transfer(&ends, &work), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&bulk_node_stats(ends.a)->failed), 1);
+	wait_served(test, bulk_node_stats(ends.b), 1);
+	ends_close(test, &ends);
+}
+
+/* The peer has posted its read again as it read its queue, long before it would have to */
+static void a_node_with_a_retry_ahead_is_closed(struct kunit *test)
+{
+	const struct bulk_work work = { .kind = BULK_PUT, .len = SZ_4K };
+	struct ends ends = {};
+
+	ends_open_faulty(test, &ends);
+	KUNIT_EXPECT_EQ(test, vt_shell("echo tx again every=2 times=1 >" RULES), 0);
+	KUNIT_EXPECT_EQ(test, transfer(&ends, &work), 0);
+	ends_close(test, &ends);
+	KUNIT_EXPECT_EQ(test, vt_shell("grep -q ': 1 of ' " RULES), 0);
+	schedule_timeout_uninterruptible(msecs_to_jiffies(2 * BULK_REPLAY_MS));
+}
+
 static struct kunit_case bulk_cases[] = {
 	KUNIT_CASE_PARAM(bytes_of_any_length_get_there, bed_gen),
 	KUNIT_CASE_PARAM(a_refusal_gets_there, bed_gen),
 	KUNIT_CASE_PARAM(a_message_that_is_none_is_counted, bed_gen),
+	KUNIT_CASE_PARAM(a_request_that_is_wrong_is_refused, bed_gen),
+	KUNIT_CASE_PARAM(wrong_bytes_fail_a_transfer, bed_gen),
+	KUNIT_CASE_PARAM(a_transfer_that_the_peer_forgets_is_given_up, bed_gen),
+	KUNIT_CASE_PARAM(a_peer_without_an_address_is_not_found, bed_gen),
 	KUNIT_CASE_PARAM(many_transfers_are_under_way, bed_gen),
 	KUNIT_CASE_PARAM(the_peer_goes_away_under_transfers, bed_gen),
 	KUNIT_CASE_PARAM(a_buffer_is_posted_when_there_is_room_again, bed_gen),
 	KUNIT_CASE_PARAM(an_operation_is_posted_when_there_is_room_again, bed_gen),
+	KUNIT_CASE_PARAM(an_operation_fails_when_it_is_posted_again, bed_gen),
+	KUNIT_CASE_PARAM(a_node_with_a_retry_ahead_is_closed, bed_gen),
 	{}
 };
 
