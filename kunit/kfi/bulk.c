@@ -117,8 +117,8 @@ static void a_message_that_is_none_is_counted(struct kunit *test)
 		u32	magic;
 		u8	type;
 	} rows[] = {
-		{ sizeof(struct bulk_msg) - 1, BULK_MAGIC, BULK_HELLO_RSP },
-		{ sizeof(struct bulk_msg), ~BULK_MAGIC, BULK_HELLO_RSP },
+		{ sizeof(struct bulk_msg) - 1, BULK_MAGIC, BULK_GET_REQ + 1 },
+		{ sizeof(struct bulk_msg), ~BULK_MAGIC, BULK_GET_REQ + 1 },
 		{ sizeof(struct bulk_msg), BULK_MAGIC, BULK_GET_REQ + 1 },
 		{ sizeof(struct bulk_msg) + 4, BULK_MAGIC, BULK_IMM_REQ },
 	};
@@ -158,7 +158,7 @@ static void say(struct kunit *test, struct bed *bed, kfi_addr_t node, const stru
 	*out = *msg;
 	out->magic = cpu_to_le32(BULK_MAGIC);
 	out->addr = cpu_to_le32(bed->a.ni.addr);
-	out->net = cpu_to_le16(bed->a.ni.net);
+	out->net = msg->net ? : cpu_to_le16(bed->a.ni.net);
 	KUNIT_EXPECT_EQ(test, kfi_send(bed->a.ni.ep[0].tx, out, sizeof(*out), NULL, node, out), 0);
 	KUNIT_EXPECT_EQ(test, bed_wait(&bed->a.ni.ep[0].tx_cq, &event, VT_PATIENCE_MS), 1);
 	KUNIT_EXPECT_EQ(test, event.flags, BED_SENT);
@@ -174,13 +174,17 @@ static struct bulk_node *node_beside(struct kunit *test, struct bed *bed, kfi_ad
 	return node;
 }
 
-/* One for bytes that are others than it says, and one for bytes behind the end of a page */
+/*
+ * One with other bytes than it says, and one for bytes that begin behind a page.  What comes from
+ * a net that has no port has no effect.
+ */
 static void a_request_that_is_wrong_is_refused(struct kunit *test)
 {
 	struct bulk_msg msg = {
 		.type = BULK_PUT_REQ, .seed = 1,
 		.tag = cpu_to_le32(BED_TAG), .len = cpu_to_le32(500),
 	};
+	const struct bulk_msg lost = { .type = BULK_HELLO_REQ, .net = cpu_to_le16(U16_MAX) };
 	struct bed_mem *mem = bed_mem(test, 1, 0, 500);
 	struct bed *bed = bed_open(test);
 	struct bulk_ep *ep = &bed->a.ni.ep[0];
@@ -191,6 +195,7 @@ static void a_request_that_is_wrong_is_refused(struct kunit *test)
 
 	node = node_beside(test, bed, &name);
 	stats = bulk_node_stats(node);
+	say(test, bed, name, &lost);
 	KUNIT_EXPECT_EQ(test, bed_trecv(ep, mem, name, BED_TAG, bed_ctx(1)), 0);
 	say(test, bed, name, &msg);
 	bed_expect(test, &ep->rx_cq, bed_ctx(1), BED_WAS_READ, 0);
@@ -232,10 +237,13 @@ static int get(void *arg)
 	return bulk_transfer(getter->node, peer, &work, getter->timeout_ms);
 }
 
-/* A peer that sends its hello and, if it does anything more, writes other bytes than those */
+/*
+ * A peer that sends a hello, by which it has no context, so it is taken to have one.  If it does
+ * anything more, it writes other bytes than it should.
+ */
 static void get_from(struct kunit *test, bool writes, int err)
 {
-	const struct bulk_msg hello = { .type = BULK_HELLO_RSP, .contexts = 1 };
+	const struct bulk_msg hello = { .type = BULK_HELLO_RSP };
 	struct bed_mem *mem = bed_mem(test, 1, 0, 500);
 	u8 *buf = vt_buf(test, 4 * BULK_MSG);
 	struct bed *bed = bed_open(test);
@@ -263,6 +271,7 @@ static void get_from(struct kunit *test, bool writes, int err)
 	KUNIT_EXPECT_EQ(test, vt_async_join(test, async), err);
 	KUNIT_EXPECT_EQ(test, atomic_read(&bulk_node_stats(getter.node)->failed), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&bulk_node_stats(getter.node)->bad), writes);
+	KUNIT_EXPECT_EQ(test, atomic_read(&bulk_node_stats(getter.node)->served), 0);
 	KUNIT_EXPECT_EQ(test, bulk_node_close(getter.node), 0);
 }
 
@@ -465,6 +474,36 @@ static void an_operation_fails_when_it_is_posted_again(struct kunit *test)
 	ends_close(test, &ends);
 }
 
+/* The peer never hears of it */
+static void a_refusal_that_cannot_be_sent_is_over(struct kunit *test)
+{
+	const struct bulk_work work = { .kind = BULK_PUT, .len = 100, .fail = ENOSPC };
+	struct ends ends = {};
+
+	ends_open_faulty(test, &ends);
+	KUNIT_EXPECT_EQ(test, vt_shell("echo tx error 5 every=2 times=1 >" RULES), 0);
+	KUNIT_EXPECT_EQ(test, bulk_transfer(ends.a, ends.peer, &work, 10), -ETIMEDOUT);
+	KUNIT_EXPECT_TRUE(test, vt_until(atomic_read(&bulk_node_stats(ends.b)->refused) == 1));
+	ends_close(test, &ends);
+}
+
+/* No tag is left behind the last one, so the first one that is free comes next */
+static void tags_begin_again(struct kunit *test)
+{
+	const struct bulk_work work = { .kind = BULK_PUT, .len = 100 };
+	struct ends ends = {};
+	struct bulk_lane *lane;
+
+	ends_open(test, &ends);
+	lane = &ends.a->lane[0];
+	KUNIT_EXPECT_EQ(test, ida_alloc_range(&lane->keys, U16_MAX, U16_MAX, GFP_KERNEL), U16_MAX);
+	atomic_set(&lane->last_key, U16_MAX - 2);
+	KUNIT_EXPECT_EQ(test, transfer(&ends, &work), 0);
+	KUNIT_EXPECT_EQ(test, transfer(&ends, &work), 0);
+	ida_free(&lane->keys, U16_MAX);
+	ends_close(test, &ends);
+}
+
 /* The peer has posted its read again as it read its queue, long before it would have to */
 static void a_node_with_a_retry_ahead_is_closed(struct kunit *test)
 {
@@ -492,6 +531,8 @@ static struct kunit_case bulk_cases[] = {
 	KUNIT_CASE_PARAM(a_buffer_is_posted_when_there_is_room_again, bed_gen),
 	KUNIT_CASE_PARAM(an_operation_is_posted_when_there_is_room_again, bed_gen),
 	KUNIT_CASE_PARAM(an_operation_fails_when_it_is_posted_again, bed_gen),
+	KUNIT_CASE_PARAM(a_refusal_that_cannot_be_sent_is_over, bed_gen),
+	KUNIT_CASE_PARAM(tags_begin_again, bed_gen),
 	KUNIT_CASE_PARAM(a_node_with_a_retry_ahead_is_closed, bed_gen),
 	{}
 };

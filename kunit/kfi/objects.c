@@ -224,23 +224,37 @@ static void no_interfaces(void *unused)
 	vt_shell("ip link delete kfi1; ip link delete kfi2");
 }
 
-/* Each has a domain of its own there, by its own address, and the fabric stays for the second */
+/*
+ * Each has a domain of its own there, by its own address, and the fabric stays for the second.  The
+ * fabric that is open already is another provider's.
+ */
 static void interfaces_of_a_network_share_the_fabric(struct kunit *test)
 {
-	struct bulk_ni *ni = vt_buf(test, 2 * sizeof(*ni));
+	struct bulk_ni *ni = vt_buf(test, 3 * sizeof(*ni));
+	int i;
 
-	KUNIT_ASSERT_EQ(test, bed_provider("tcp"), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, no_interfaces, NULL), 0);
 	KUNIT_ASSERT_EQ(test, vt_shell(NEW("kfi1", "10.98.7.1")), 0);
 	KUNIT_ASSERT_EQ(test, vt_shell(NEW("kfi2", "10.98.7.2")), 0);
-	KUNIT_ASSERT_EQ(test, bulk_ni_open(&ni[0], "kfi1", 1, 1, ignore), 0);
+	KUNIT_ASSERT_EQ(test, bed_provider("loop"), 0);
+	KUNIT_ASSERT_EQ(test, bulk_ni_open(&ni[2], "lo", 1, 1, ignore), 0);
+	KUNIT_EXPECT_EQ(test, bed_provider("tcp"), 0);
+	KUNIT_EXPECT_EQ(test, bulk_ni_open(&ni[0], "kfi1", 1, 1, ignore), 0);
 	KUNIT_EXPECT_EQ(test, bulk_ni_open(&ni[1], "kfi2", 1, 1, ignore), 0);
 	KUNIT_EXPECT_PTR_NE(test, ni[0].domain, ni[1].domain);
 	KUNIT_EXPECT_EQ(test, ni[0].addr, 0x0a620701);
 	KUNIT_EXPECT_EQ(test, ni[1].addr, 0x0a620702);
-	KUNIT_EXPECT_EQ(test, bulk_ni_close(&ni[0]), 0);
-	if (ni[1].domain)
-		KUNIT_EXPECT_EQ(test, bulk_ni_close(&ni[1]), 0);
+	for (i = 0; i < 3; i++)
+		if (ni[i].domain)
+			KUNIT_EXPECT_EQ(test, bulk_ni_close(&ni[i]), 0);
+}
+
+static void contexts_out_of_range_are_refused(struct kunit *test)
+{
+	struct bulk_ni *ni = vt_buf(test, sizeof(*ni));
+
+	KUNIT_EXPECT_EQ(test, bulk_ni_open(ni, "lo", 1, 0, ignore), -EINVAL);
+	KUNIT_EXPECT_EQ(test, bulk_ni_open(ni, "lo", 1, BULK_MAX_CTXS + 1, ignore), -EINVAL);
 }
 
 static void only_a_result_opens_a_domain(struct kunit *test)
@@ -478,6 +492,7 @@ static struct kunit_case objects_cases[] = {
 	KUNIT_CASE_PARAM(traffic_classes_and_keys_are_taken, bed_gen),
 	KUNIT_CASE_PARAM(nets_of_an_interface_share_fabric_and_domain, bed_gen),
 	KUNIT_CASE(interfaces_of_a_network_share_the_fabric),
+	KUNIT_CASE(contexts_out_of_range_are_refused),
 	KUNIT_CASE_PARAM(a_queue_has_a_handler_and_one_format, bed_gen),
 	KUNIT_CASE_PARAM(an_address_is_inserted_twice_and_removed_once, bed_gen),
 	KUNIT_CASE_PARAM(a_receive_is_for_an_address_by_any_name, bed_gen),
