@@ -518,6 +518,20 @@ static void a_node_with_a_retry_ahead_is_closed(struct kunit *test)
 	schedule_timeout_uninterruptible(msecs_to_jiffies(2 * BULK_REPLAY_MS));
 }
 
+static void a_node_with_a_buffer_to_be_posted_is_closed(struct kunit *test)
+{
+	struct bulk_node *node;
+	struct ends ends = {};
+
+	ends_open_faulty(test, &ends);
+	KUNIT_EXPECT_EQ(test, vt_shell("echo recv again times=1 >" RULES), 0);
+	node = bulk_node_open(BED_NODE, 3, 1);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(node), 0);
+	node_close(test, &node);
+	KUNIT_EXPECT_EQ(test, vt_shell("grep -q ': 1 of ' " RULES), 0);
+	ends_close(test, &ends);
+}
+
 static struct kunit_case bulk_cases[] = {
 	KUNIT_CASE_PARAM(bytes_of_any_length_get_there, bed_gen),
 	KUNIT_CASE_PARAM(a_refusal_gets_there, bed_gen),
@@ -534,6 +548,7 @@ static struct kunit_case bulk_cases[] = {
 	KUNIT_CASE_PARAM(a_refusal_that_cannot_be_sent_is_over, bed_gen),
 	KUNIT_CASE_PARAM(tags_begin_again, bed_gen),
 	KUNIT_CASE_PARAM(a_node_with_a_retry_ahead_is_closed, bed_gen),
+	KUNIT_CASE_PARAM(a_node_with_a_buffer_to_be_posted_is_closed, bed_gen),
 	{}
 };
 

@@ -430,6 +430,7 @@ static void insertsvc_refuses_what_is_no_number(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kfi_av_insertsvc(bed->a.ni.av, "0x100000000", "1", &addr, 0, NULL),
 			-EINVAL);
 	KUNIT_EXPECT_EQ(test, kfi_av_insertsvc(bed->a.ni.av, "1", "x", &addr, 0, NULL), -EINVAL);
+	KUNIT_EXPECT_EQ(test, bulk_know(&bed->a.ni, bed->b.ni.addr, U16_MAX, &addr), -ECONNABORTED);
 	KUNIT_EXPECT_EQ(test, kfi_av_insertsvc(bed->b.ni.av, "2130706433", "1", &addr, 0, NULL),
 			1);
 	KUNIT_EXPECT_EQ(test, addr, bed->b.peer);
