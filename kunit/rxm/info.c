@@ -11,48 +11,6 @@
 
 #define QUEUE	128	/* operations of a queue that hints say nothing of */
 
-static void an_info_says_what_an_endpoint_has(struct kunit *test)
-{
-	struct rxm_bed *bed = rxm_bed_open(test);
-	const struct fi_info *info = bed->us.info;
-	const struct fi_domain_attr *domain = info->domain_attr;
-	const struct fi_ep_attr *ep = info->ep_attr;
-
-	KUNIT_EXPECT_EQ(test, info->mode, 0);
-	KUNIT_EXPECT_EQ(test, info->tx_attr->mode, 0);
-	KUNIT_EXPECT_EQ(test, info->tx_attr->size, QUEUE);
-	KUNIT_EXPECT_EQ(test, info->tx_attr->rma_iov_limit, RXM_WIRE_IOV);
-	KUNIT_EXPECT_EQ(test, info->rx_attr->mode, 0);
-	KUNIT_EXPECT_EQ(test, info->rx_attr->size, QUEUE);
-	KUNIT_EXPECT_EQ(test, ep->type, FI_EP_RDM);
-	KUNIT_EXPECT_EQ(test, ep->protocol, FI_PROTO_RXM);
-	KUNIT_EXPECT_EQ(test, ep->protocol_version, 1);
-	KUNIT_EXPECT_EQ(test, ep->max_msg_size, SZ_1G);
-	KUNIT_EXPECT_EQ(test, ep->msg_prefix_size, 0);
-	KUNIT_EXPECT_EQ(test, ep->mem_tag_format, U64_MAX);
-	KUNIT_EXPECT_EQ(test, ep->tx_ctx_cnt, 1);
-	KUNIT_EXPECT_EQ(test, ep->rx_ctx_cnt, 1);
-	KUNIT_EXPECT_EQ(test, domain->threading, FI_THREAD_SAFE);
-	KUNIT_EXPECT_EQ(test, domain->control_progress, FI_PROGRESS_AUTO);
-	KUNIT_EXPECT_EQ(test, domain->data_progress, FI_PROGRESS_AUTO);
-	KUNIT_EXPECT_EQ(test, domain->resource_mgmt, FI_RM_ENABLED);
-	KUNIT_EXPECT_EQ(test, domain->av_type, FI_AV_UNSPEC);
-	KUNIT_EXPECT_EQ(test, domain->mode, 0);
-	KUNIT_EXPECT_EQ(test, domain->mr_key_size, sizeof(u64));
-	KUNIT_EXPECT_EQ(test, domain->cq_data_size, sizeof(u64));
-	KUNIT_EXPECT_EQ(test, domain->cq_cnt, 65536);
-	KUNIT_EXPECT_EQ(test, domain->cntr_cnt, 65536);
-	KUNIT_EXPECT_EQ(test, domain->caps & ~FI_REMOTE_COMM, FI_LOCAL_COMM | FI_AV_USER_ID);
-	KUNIT_EXPECT_EQ(test, domain->max_cq_size, 0);
-	KUNIT_EXPECT_EQ(test, domain->max_ep_tx_ctx, 1);
-	KUNIT_EXPECT_EQ(test, domain->max_ep_rx_ctx, 1);
-	KUNIT_EXPECT_EQ(test, domain->max_ep_stx_ctx, 0);
-	KUNIT_EXPECT_EQ(test, domain->max_ep_srx_ctx, 0);
-	KUNIT_EXPECT_EQ(test, domain->max_err_data, 0);
-	KUNIT_EXPECT_EQ(test, domain->max_cntr_value, U64_MAX);
-	KUNIT_EXPECT_EQ(test, domain->max_err_cntr_value, U64_MAX);
-}
-
 /**
  * struct order - The message order over a provider
  * @prov: the provider
@@ -253,6 +211,39 @@ static void spoil_order(struct fi_info *info)
 	info->tx_attr->msg_order &= ~FI_ORDER_SAW;
 }
 
+/* Limits and models of the lower endpoint and its domain, which this provider has its own of */
+static void spoil_limits(struct fi_info *info)
+{
+	info->mode = FI_RX_CQ_DATA;
+	info->tx_attr->mode = FI_RX_CQ_DATA;
+	info->rx_attr->mode = FI_RX_CQ_DATA;
+	info->ep_attr->protocol_version = 2;
+	info->ep_attr->max_msg_size = SZ_1M;
+	info->ep_attr->msg_prefix_size = 8;
+	info->ep_attr->mem_tag_format = 1;
+	info->ep_attr->tx_ctx_cnt = 2;
+	info->ep_attr->rx_ctx_cnt = 2;
+	info->domain_attr->threading = FI_THREAD_DOMAIN;
+	info->domain_attr->control_progress = FI_PROGRESS_MANUAL;
+	info->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+	info->domain_attr->resource_mgmt = FI_RM_DISABLED;
+	info->domain_attr->av_type = FI_AV_TABLE;
+	info->domain_attr->mode = FI_RX_CQ_DATA;
+	info->domain_attr->mr_key_size = 4;
+	info->domain_attr->cq_data_size = 4;
+	info->domain_attr->cq_cnt = 1;
+	info->domain_attr->cntr_cnt = 1;
+	info->domain_attr->caps |= FI_SHARED_AV;
+	info->domain_attr->max_cq_size = 1;
+	info->domain_attr->max_ep_tx_ctx = 2;
+	info->domain_attr->max_ep_rx_ctx = 2;
+	info->domain_attr->max_ep_stx_ctx = 1;
+	info->domain_attr->max_ep_srx_ctx = 1;
+	info->domain_attr->max_err_data = 1;
+	info->domain_attr->max_cntr_value = 1;
+	info->domain_attr->max_err_cntr_value = 1;
+}
+
 /**
  * struct unfit - A lower result that does not qualify
  * @what: why
@@ -275,18 +266,26 @@ static const struct unfit unfits[] = {
 
 KUNIT_ARRAY_PARAM_DESC(unfit, unfits, what);
 
-/* Nor is a domain opened on it, if it has qualified before */
-static void a_lower_result_that_does_not_qualify_is_left_out(struct kunit *test)
+/* Hints for an endpoint over the hook */
+static struct fi_info *unfit_hints(struct kunit *test)
 {
-	const struct unfit *unfit = test->param_value;
-	struct fi_info *hints = vt_allocinfo(test, "loop;ofi_hook_unfit;ofi_rxm"), *info, *none;
-	struct fid_domain *domain;
-	struct fid_fabric *fabric;
-	int ret;
+	struct fi_info *hints = vt_allocinfo(test, "loop;ofi_hook_unfit;ofi_rxm");
 
 	hints->addr_format = FI_SOCKADDR_IN;
 	KUNIT_ASSERT_EQ(test, kofi_provider_register(KOFI_PROVIDER_VERSION, &unfit_provider), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, withdraw_unfit, NULL), 0);
+	return hints;
+}
+
+/* Nor is a domain opened on it, if it has qualified before */
+static void a_lower_result_that_does_not_qualify_is_left_out(struct kunit *test)
+{
+	const struct unfit *unfit = test->param_value;
+	struct fi_info *hints = unfit_hints(test), *info, *none;
+	struct fid_domain *domain;
+	struct fid_fabric *fabric;
+	int ret;
+
 	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), 0);
 	vt_free_later(test, info);
 	KUNIT_ASSERT_EQ(test, fi_fabric(info->fabric_attr, &fabric, NULL), 0);
@@ -300,6 +299,54 @@ static void a_lower_result_that_does_not_qualify_is_left_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ret, -unfit->err);
 	if (!ret)
 		vt_adopt(test, &domain->fid);
+}
+
+/* Whatever is below.  A client that wants no writes has the data of messages */
+static void an_info_says_what_an_endpoint_has(struct kunit *test)
+{
+	struct fi_info *hints = unfit_hints(test), *info;
+	const struct fi_domain_attr *domain;
+	const struct fi_ep_attr *ep;
+
+	spoil = spoil_limits;
+	hints->caps = FI_MSG | FI_TAGGED;
+	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, NULL, 0, 0, hints, &info), 0);
+	vt_free_later(test, info);
+	domain = info->domain_attr;
+	ep = info->ep_attr;
+	KUNIT_EXPECT_EQ(test, info->mode, 0);
+	KUNIT_EXPECT_EQ(test, info->tx_attr->mode, 0);
+	KUNIT_EXPECT_EQ(test, info->tx_attr->size, QUEUE);
+	KUNIT_EXPECT_EQ(test, info->tx_attr->rma_iov_limit, RXM_WIRE_IOV);
+	KUNIT_EXPECT_EQ(test, info->rx_attr->mode, 0);
+	KUNIT_EXPECT_EQ(test, info->rx_attr->size, QUEUE);
+	KUNIT_EXPECT_EQ(test, ep->type, FI_EP_RDM);
+	KUNIT_EXPECT_EQ(test, ep->protocol, FI_PROTO_RXM);
+	KUNIT_EXPECT_EQ(test, ep->protocol_version, 1);
+	KUNIT_EXPECT_EQ(test, ep->max_msg_size, SZ_1G);
+	KUNIT_EXPECT_EQ(test, ep->msg_prefix_size, 0);
+	KUNIT_EXPECT_EQ(test, ep->mem_tag_format, U64_MAX);
+	KUNIT_EXPECT_EQ(test, ep->tx_ctx_cnt, 1);
+	KUNIT_EXPECT_EQ(test, ep->rx_ctx_cnt, 1);
+	KUNIT_EXPECT_EQ(test, domain->threading, FI_THREAD_SAFE);
+	KUNIT_EXPECT_EQ(test, domain->control_progress, FI_PROGRESS_AUTO);
+	KUNIT_EXPECT_EQ(test, domain->data_progress, FI_PROGRESS_AUTO);
+	KUNIT_EXPECT_EQ(test, domain->resource_mgmt, FI_RM_ENABLED);
+	KUNIT_EXPECT_EQ(test, domain->av_type, FI_AV_UNSPEC);
+	KUNIT_EXPECT_EQ(test, domain->mode, 0);
+	KUNIT_EXPECT_EQ(test, domain->mr_key_size, sizeof(u64));
+	KUNIT_EXPECT_EQ(test, domain->cq_data_size, sizeof(u64));
+	KUNIT_EXPECT_EQ(test, domain->cq_cnt, 65536);
+	KUNIT_EXPECT_EQ(test, domain->cntr_cnt, 65536);
+	KUNIT_EXPECT_EQ(test, domain->caps & ~FI_REMOTE_COMM, FI_LOCAL_COMM | FI_AV_USER_ID);
+	KUNIT_EXPECT_EQ(test, domain->max_cq_size, 0);
+	KUNIT_EXPECT_EQ(test, domain->max_ep_tx_ctx, 1);
+	KUNIT_EXPECT_EQ(test, domain->max_ep_rx_ctx, 1);
+	KUNIT_EXPECT_EQ(test, domain->max_ep_stx_ctx, 0);
+	KUNIT_EXPECT_EQ(test, domain->max_ep_srx_ctx, 0);
+	KUNIT_EXPECT_EQ(test, domain->max_err_data, 0);
+	KUNIT_EXPECT_EQ(test, domain->max_cntr_value, U64_MAX);
+	KUNIT_EXPECT_EQ(test, domain->max_err_cntr_value, U64_MAX);
 }
 
 static struct kunit_case info_cases[] = {
