@@ -62,14 +62,20 @@ static void an_atomic_operation_is_over_when_it_is_answered(struct kunit *test)
 	struct rxm_bed *bed = rxm_bed_join(test);
 	u64 *values = vt_buf(test, 24), old = 5;
 	const struct rxm_wire_atomic *atomic;
+	u8 *out = vt_buf(test, sizeof(*atomic));
 	struct rxm_wire_hdr *hdr;
 
+	/* The buffer of a message is that of the request afterwards */
+	memset(out, 0xff, sizeof(*atomic));
+	vt_send(test, &bed->us, out, sizeof(*atomic), vt_ctx(0));
+	vt_done(test, bed->us.tx, vt_ctx(0));
+	rxm_next_packet(test, bed, 0, RXM_WIRE_EAGER);
 	values[0] = 3;
 	values[2] = 7;
 	KUNIT_ASSERT_EQ(test, fi_compare_atomic(bed->us.ep, &values[0], 1, NULL, &values[2], NULL,
 						&values[1], NULL, 0, 0x1000, 0x2000, FI_UINT64,
 						FI_CSWAP, vt_ctx(1)), 0);
-	hdr = next_request(test, bed, 0, 16);
+	hdr = next_request(test, bed, 1, 16);
 	KUNIT_EXPECT_EQ(test, hdr->op.op, 8);
 	KUNIT_EXPECT_EQ(test, hdr->op.atomic.datatype, FI_UINT64);
 	KUNIT_EXPECT_EQ(test, hdr->op.atomic.op, FI_CSWAP);

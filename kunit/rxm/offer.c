@@ -15,6 +15,7 @@
 #define KEPT		64	/* messages of a connection that are kept without a receive */
 #define SHORT_S		5	/* the least message_timeout */
 #define UNWANTED	320	/* offers that an endpoint may deal with: its receives and 64 */
+#define RECVS		16	/* receives of a connection */
 #define MANY		6	/* rounds of three offers: more than the endpoint has receives */
 
 /* The next offer to the raw peer, which is in the buffer @nr: it says @len */
@@ -90,24 +91,30 @@ static void send_delivered(struct kunit *test, struct rxm_bed *bed, u8 *out, siz
 			0);
 }
 
-/* Messages of any length, of which none is reported before its answer has come */
+/*
+ * Messages of any length, of which none is reported before its answer has come.  No answer keeps a
+ * receive of the endpoint
+ */
 static void a_message_to_be_delivered_is_offered(struct kunit *test)
 {
 	static const size_t lens[] = { 1, 100, RXM_LIMIT + 1 };
 	struct rxm_bed *bed = rxm_bed_join(test);
 	u8 *out = vt_buf(test, RXM_LIMIT + 1), *in = vt_buf(test, RXM_LIMIT + 1);
 	struct rxm_wire_hdr *hdr;
+	size_t len;
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(lens); i++) {
-		vt_fill(out, lens[i], i);
-		send_delivered(test, bed, out, lens[i]);
-		hdr = next_offer(test, bed, i, lens[i]);
+	for (i = 0; i <= RECVS; i++) {
+		len = lens[i % ARRAY_SIZE(lens)];
+		vt_fill(out, len, i);
+		send_delivered(test, bed, out, len);
+		hdr = next_offer(test, bed, i % RXM_RECVS, len);
 		read_offer(test, bed, hdr, in);
-		KUNIT_EXPECT_TRUE(test, vt_filled(in, lens[i], i));
+		KUNIT_EXPECT_TRUE(test, vt_filled(in, len, i));
 		vt_none(test, bed->us.tx);
 		rxm_send_word(test, bed, RXM_WIRE_RNDV_READ_DONE, hdr->ctrl.msg_id);
 		vt_done(test, bed->us.tx, vt_ctx(1));
+		rxm_recv_again(test, bed, i % RXM_RECVS);
 	}
 }
 
