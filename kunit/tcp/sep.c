@@ -3,6 +3,7 @@
  * Requests to receive contexts of scalable endpoints: what an endpoint asks a peer, what it
  * responses, and peers that know of no contexts.
  */
+#include <linux/completion.h>
 #include <linux/sizes.h>
 #include <rdma/fi_cm.h>
 #include "../../providers/tcp/trace.h"
@@ -14,6 +15,7 @@
 #define LEN		RDM_LEN
 #define LONG		SZ_2M
 #define LONGS		4	/* so many are more than the sockets of both ends hold */
+#define DEPTH		16	/* of the transmit queue of a context */
 
 static struct fid_av *av_with_contexts(struct kunit *test)
 {
@@ -334,6 +336,22 @@ static void a_write_with_data_waits_for_its_context(struct kunit *test)
 	KUNIT_EXPECT_LT(test, jiffies - begin, 3 * HZ / 10);
 }
 
+/* An enabled transmit context, whose completions are those of a queue; @callbacks may be NULL */
+static struct fid_ep *tx_context(struct kunit *test, struct fid_ep *sep, int index,
+				 struct vt_cq *cq, const struct fi_ep_callbacks *callbacks)
+{
+	struct fid_ep *tx;
+
+	KUNIT_ASSERT_EQ(test, fi_tx_context(sep, index, NULL, &tx, NULL), 0);
+	vt_adopt(test, &tx->fid);
+	KUNIT_ASSERT_EQ(test, fi_ep_bind(tx, &cq->cq->fid, FI_TRANSMIT), 0);
+	if (callbacks)
+		KUNIT_ASSERT_EQ(test, fi_setopt(&tx->fid, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS,
+						callbacks, sizeof(*callbacks)), 0);
+	KUNIT_ASSERT_EQ(test, fi_enable(tx), 0);
+	return tx;
+}
+
 /*
  * The peer reads nothing, so the operation of the context that is closed is under way when its
  * time is over.  A receive of another context has half of its message by then.
@@ -351,9 +369,7 @@ static void a_context_that_closes_cancels_no_receive_of_another(struct kunit *te
 
 	end.ep = with_contexts(test, end.av, rx_cq, &rx);
 	rdm_peer_new(test, &end, &peer, RDM_HIGH);
-	KUNIT_ASSERT_EQ(test, fi_tx_context(end.ep, 0, NULL, &tx, NULL), 0);
-	KUNIT_ASSERT_EQ(test, fi_ep_bind(tx, &tx_cq->cq->fid, FI_TRANSMIT), 0);
-	KUNIT_ASSERT_EQ(test, fi_enable(tx), 0);
+	tx = tx_context(test, end.ep, 0, tx_cq, NULL);
 	KUNIT_ASSERT_EQ(test, fi_enable(rx), 0);
 	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
 	KUNIT_ASSERT_EQ(test, fi_recv(rx, in, LEN, NULL, FI_ADDR_UNSPEC, vt_ctx(1)), 0);
@@ -362,8 +378,95 @@ static void a_context_that_closes_cancels_no_receive_of_another(struct kunit *te
 		KUNIT_ASSERT_EQ(test, fi_send(tx, out, LONG, NULL, peer.addr, vt_ctx(2 + i)), 0);
 	/* The first ones have been begun by a connection, and the socket holds them */
 	vt_done(test, tx_cq, vt_ctx(2));
-	KUNIT_ASSERT_EQ(test, fi_close(&tx->fid), 0);
+	vt_close(test, &tx->fid);
 	vt_failed_with(test, rx_cq, vt_ctx(1), ECONNRESET);
+}
+
+/*
+ * At the second close the peer has refused, so it may have a connection that begins, or none.  The
+ * operation of the other context goes on.
+ */
+static void a_context_that_closes_takes_back_what_waits_for_a_peer(struct kunit *test)
+{
+	struct vt_cq *rx_cq = vt_cq(test, &vt_default_kind, vt_of(test)->info->rx_attr->size);
+	struct vt_cq *tx_cq = vt_cq(test, &vt_default_kind, 2 * vt_of(test)->info->tx_attr->size);
+	u8 *out = vt_buf(test, LEN), msg[PEER_BASE + LEN], request[RDM_CM];
+	struct vt_end end = { .av = av_with_contexts(test) };
+	struct fid_ep *tx[2], *rx;
+	struct rdm_peer peer;
+	struct socket *sock;
+	int i, refused;
+
+	vt_of(test)->info->ep_attr->tx_ctx_cnt = 2;
+	end.ep = with_contexts(test, end.av, rx_cq, &rx);
+	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	vt_fill(out, LEN, 1);
+	for (refused = 0; refused < 6; refused += 3) {
+		for (i = 0; i < 2; i++) {
+			tx[i] = tx_context(test, end.ep, i, tx_cq, NULL);
+			KUNIT_ASSERT_EQ(test, fi_send(tx[i], out, LEN, NULL, peer.addr,
+						      vt_ctx(1 + i)), 0);
+		}
+		for (i = 0; i < refused; i++) {
+			u8 buf[PEER_CM + RDM_CM];
+
+			sock = rdm_asked(test, &peer, request);
+			peer_send(test, sock, buf, peer_cm(buf, 6, request, sizeof(request)));
+			peer_hung_up(test, sock);
+		}
+		if (!refused)
+			sock = rdm_asked(test, &peer, request);
+		vt_close(test, &tx[0]->fid);
+		if (refused)
+			sock = rdm_asked(test, &peer, request);
+		rdm_respond(test, sock, request, 0x81, RDM_PID);
+		peer_recv(test, sock, msg, sizeof(msg));
+		KUNIT_EXPECT_TRUE(test, vt_filled(msg + PEER_BASE, LEN, 1));
+		vt_done(test, tx_cq, vt_ctx(2));
+		vt_close(test, &tx[1]->fid);
+		peer_leave(test, sock);
+	}
+}
+
+static void context_ready(struct fid_ep *tx, u64 flags)
+{
+	complete(tx->fid.context);
+}
+
+/* It shares the queue with the other contexts, of which a peer without a connection gets a half */
+static void a_context_is_called_when_there_is_room_again(struct kunit *test)
+{
+	static const struct fi_ep_callbacks callbacks = { .ready = context_ready };
+	struct vt_cq *rx_cq = vt_cq(test, &vt_default_kind, vt_of(test)->info->rx_attr->size);
+	struct vt_cq *tx_cq = vt_cq(test, &vt_default_kind, 2 * DEPTH);
+	struct vt_end end = { .av = av_with_contexts(test) };
+	struct completion *room = vt_buf(test, sizeof(*room));
+	u8 *out = vt_buf(test, LEN);
+	struct rdm_peer peer, other;
+	struct fid_ep *tx[2], *rx;
+	int i, posted = 0;
+	ssize_t ret;
+
+	vt_of(test)->info->tx_attr->size = DEPTH;
+	vt_of(test)->info->ep_attr->tx_ctx_cnt = 2;
+	end.ep = with_contexts(test, end.av, rx_cq, &rx);
+	rdm_peer_new(test, &end, &peer, RDM_HIGH);
+	rdm_peer_new(test, &end, &other, RDM_LOW);
+	init_completion(room);
+	for (i = 0; i < 2; i++) {
+		tx[i] = tx_context(test, end.ep, i, tx_cq, &callbacks);
+		tx[i]->fid.context = room;
+	}
+	KUNIT_ASSERT_EQ(test, fi_send(tx[1], out, LEN, NULL, peer.addr, vt_ctx(1)), 0);
+	do {
+		while (!(ret = fi_send(tx[0], out, LEN, NULL, peer.addr, vt_ctx(1))))
+			posted++;
+		KUNIT_ASSERT_EQ(test, ret, -EAGAIN);
+	} while (wait_for_completion_timeout(room, HZ / 5));
+	KUNIT_EXPECT_EQ(test, posted, DEPTH - 1);
+	rdm_accept(test, &peer, 0x81, RDM_PID);
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(room, msecs_to_jiffies(VT_PATIENCE_MS)),
+			0);
 }
 
 static struct kunit_case sep_cases[] = {
@@ -376,6 +479,8 @@ static struct kunit_case sep_cases[] = {
 	KUNIT_CASE(a_context_that_cannot_be_had_is_refused),
 	KUNIT_CASE(a_write_with_data_waits_for_its_context),
 	KUNIT_CASE_SLOW(a_context_that_closes_cancels_no_receive_of_another),
+	KUNIT_CASE(a_context_that_closes_takes_back_what_waits_for_a_peer),
+	KUNIT_CASE(a_context_is_called_when_there_is_room_again),
 	KUNIT_CASE_PARAM(an_index_that_is_none_is_refused, asked_gen_params),
 	{}
 };
