@@ -3,6 +3,7 @@
  * Connections of endpoints without connections: the request and its response, which connection
  * stays if both ends dial, incarnations, and the end of operations with their connection.
  */
+#include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/prandom.h>
@@ -372,6 +373,52 @@ static void a_callback_posts_to_a_peer_without_a_connection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, poster->ret, 0);
 }
 
+/**
+ * struct received - A receive whose callback says that it has been called
+ * @done: its callback
+ * @called: it has been
+ */
+struct received {
+	struct fi_done		done;
+	struct completion	called;
+};
+
+static void received_done(struct fi_done *done, const struct fi_done_entry *entry)
+{
+	complete(&container_of(done, struct received, done)->called);
+}
+
+/* The worker of a queue receives what comes, and has a reference to the connection meanwhile */
+static void an_endpoint_closes_behind_what_its_queue_has_received(struct kunit *test)
+{
+	static const struct vt_kind kind = {
+		.wait_obj = FI_WAIT_DONE, .comp_ctx = FI_COMP_WORKQUEUE,
+	};
+	struct vt_end end = { .may_sleep = 1 };
+	u8 *in = vt_buf(test, LEN);
+	struct fi_cq_attr attr = {};
+	struct received *got = vt_buf(test, sizeof(*got));
+	struct rdm_peer peer;
+	struct socket *sock;
+	int i;
+
+	got->done.done = received_done;
+	init_completion(&got->called);
+	end.rx = vt_cq_new(test, vt_of(test)->domain, &attr, &kind);
+	rdm_open_with(test, &end, &peer, RDM_LOW);
+	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
+	for (i = 0; i < 3; i++) {
+		KUNIT_ASSERT_EQ(test, fi_recv(end.ep, in, LEN, NULL, FI_ADDR_UNSPEC, &got->done),
+				0);
+		peer_send_msg(test, sock, LEN, i);
+		KUNIT_ASSERT_NE(test, wait_for_completion_timeout(&got->called,
+								  msecs_to_jiffies(VT_PATIENCE_MS)),
+				0);
+		KUNIT_EXPECT_TRUE(test, vt_filled(in, LEN, i));
+	}
+	vt_close(test, &end.ep->fid);
+}
+
 /* What is not the response to a request, nor a refusal */
 static void a_response_that_is_none_ends_what_is_posted(struct kunit *test)
 {
@@ -670,6 +717,7 @@ static struct kunit_case rdm_cases[] = {
 	KUNIT_CASE_SLOW(a_peer_that_refuses_for_good_is_given_up),
 	KUNIT_CASE_SLOW(a_peer_that_hangs_up_is_asked_again),
 	KUNIT_CASE(a_callback_posts_to_a_peer_without_a_connection),
+	KUNIT_CASE(an_endpoint_closes_behind_what_its_queue_has_received),
 	KUNIT_CASE(a_response_that_is_none_ends_what_is_posted),
 	KUNIT_CASE(nobody_there_is_an_error_at_once),
 	KUNIT_CASE(a_peer_that_has_left_is_connected_to_anew),
