@@ -336,15 +336,18 @@ static void what_has_no_memory_is_kept_when_there_is_some(struct kunit *test)
  */
 static void messages_that_wait_for_memory_look_seldom(struct kunit *test)
 {
-	struct rdm_peer other;
+	struct rdm_peer other, third;
 	struct rdm_bed bed = {};
 	struct socket *sock;
+	unsigned long until;
 	u8 *in[2];
 	int i;
 
 	rdm_bed_open(test, &bed, 1, 0);
 	rdm_peer_new(test, &bed.end, &other, RDM_HIGH);
 	sock = rdm_dial(test, &bed.end, &other, 1, RDM_PID);
+	rdm_peer_new(test, &bed.end, &third, RDM_HIGH);
+	rdm_dial(test, &bed.end, &third, 1, RDM_PID);
 	for (i = 0; i < 2; i++)
 		in[i] = take(test, &bed, i + 2, LEN);
 	rdm_fail(test, "kmalloc-8k", 20, false);
@@ -352,7 +355,12 @@ static void messages_that_wait_for_memory_look_seldom(struct kunit *test)
 	peer_send_tagged(test, sock, 0, 1, BIG, 0);
 	put(test, bed.sock, 0, 2, 2);
 	put(test, sock, 0, 3, 3);
-	msleep(MSEC_PER_SEC / 2);
+	/* The worker of the endpoint runs for another peer meanwhile */
+	until = jiffies + HZ / 2;
+	while (time_before(jiffies, until)) {
+		KUNIT_ASSERT_EQ(test, fi_inject(bed.end.ep, NULL, 0, third.addr), 0);
+		fsleep(10 * USEC_PER_MSEC);
+	}
 	vt_none(test, bed.end.rx);
 	rdm_fail_nothing();
 	for (i = 0; i < 2; i++) {
