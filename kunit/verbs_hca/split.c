@@ -294,20 +294,20 @@ static void an_endpoint_closes_with_parts_in_flight(struct kunit *test)
 	fakehca_release(ht_of(test)->hca);
 }
 
-/* Memory in the list's second part that no device can reach */
+/* Memory in the list's last part that no device can reach; the first two are mapped by then */
 static void bad_memory_in_a_later_part_is_refused(struct kunit *test)
 {
-	struct kvec iov[4];
+	struct kvec iov[6];
 	struct sp sp = {};
 	u8 on_stack[8];
 	int i;
 
 	sp_open(test, &sp, 2);
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < ARRAY_SIZE(iov); i++)
 		iov[i] = (struct kvec) { sp.buf + i * PAGE_SIZE, 8 };
-	iov[3].iov_base = on_stack;
-	KUNIT_EXPECT_EQ(test, fi_writev(sp.pair.a.ep, iov, NULL, 4, 0, (uintptr_t)sp.target,
-					fi_mr_key(sp.mr), NULL), -EINVAL);
+	iov[5].iov_base = on_stack;
+	KUNIT_EXPECT_EQ(test, fi_writev(sp.pair.a.ep, iov, NULL, ARRAY_SIZE(iov), 0,
+					(uintptr_t)sp.target, fi_mr_key(sp.mr), NULL), -EINVAL);
 	sp_expect_unmapped(test, &sp);
 	vt_none(test, sp.pair.a.tx);
 }
