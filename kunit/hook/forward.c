@@ -8,9 +8,10 @@
 #define LEN	8
 
 /**
- * struct early - A handler that runs before the call that opens its queue has returned
- * @lower: the lower queue, as the handler finds it
- * @called: it has
+ * struct early - A handler that runs before the call that opens its queue has returned, or a
+ *	callback of an endpoint
+ * @lower: the lower queue or endpoint, as it finds it
+ * @called: it has run
  */
 struct early {
 	struct fid		*lower;
@@ -100,6 +101,66 @@ static void callbacks_of_another_size_are_refused(struct kunit *test)
 					sizeof(callbacks)), 0);
 }
 
+static void early_op(struct fid_ep *ep, const struct fi_done_entry *entry)
+{
+	struct early *early = ep->fid.context;
+
+	early->lower = to_kofi_hook_obj(&ep->fid)->lower.fid;
+	complete(&early->called);
+}
+
+/* The lower endpoint has those of the hook, which find the upper one */
+static void callbacks_are_those_of_the_client(struct kunit *test)
+{
+	static const struct fi_ep_callbacks callbacks = { .done = early_op };
+	struct vt_pair pair = { .a.callbacks = &callbacks };
+	struct early *early = vt_buf(test, sizeof(*early));
+	struct fi_ep_callbacks got = {};
+	size_t len = sizeof(got);
+	u8 *buf = vt_buf(test, LEN);
+	struct fid *lower;
+
+	bed_open(test, BED_TRACE, FI_MSG);
+	init_completion(&early->called);
+	pair.a.rx = vt_cq(test, &bed_kinds[1], vt_of(test)->info->rx_attr->size);
+	vt_join(test, &pair, &vt_default_kind);
+	pair.a.ep->fid.context = early;
+	lower = to_kofi_hook_obj(&pair.a.ep->fid)->lower.fid;
+	KUNIT_EXPECT_EQ(test, fi_getopt(&pair.a.ep->fid, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS, &got,
+					&len), 0);
+	KUNIT_EXPECT_MEMEQ(test, &got, &callbacks, sizeof(got));
+	KUNIT_EXPECT_EQ(test, fi_getopt(lower, FI_OPT_ENDPOINT, FI_OPT_CALLBACKS, &got, &len), 0);
+	KUNIT_EXPECT_PTR_NE(test, got.done, callbacks.done);
+	KUNIT_EXPECT_NULL(test, got.ready);
+
+	vt_recv(test, &pair.a, buf, LEN, NULL);
+	KUNIT_EXPECT_EQ(test, fi_inject(pair.b.ep, buf, LEN, 0), 0);
+	KUNIT_EXPECT_TRUE(test, vt_completed(&early->called));
+	KUNIT_EXPECT_PTR_EQ(test, early->lower, lower);
+	vt_close(test, &pair.a.ep->fid);
+}
+
+static void a_key_is_there_from_the_enable_to_its_end(struct kunit *test)
+{
+	struct kvec iov = { vt_buf(test, LEN), LEN };
+	struct fi_mr_attr attr = {
+		.mr_iov = &iov, .iov_count = 1, .access = FI_REMOTE_READ, .requested_key = 1,
+	};
+	struct vt_pair pair = {};
+	struct fid_mr *mr;
+
+	bed_open(test, BED_TRACE, FI_MSG | FI_RMA);
+	vt_join(test, &pair, &vt_default_kind);
+	KUNIT_ASSERT_EQ(test, fi_mr_regattr(vt_of(test)->domain, &attr, FI_MR_ENDPOINT, &mr), 0);
+	vt_adopt(test, &mr->fid);
+	KUNIT_ASSERT_EQ(test, fi_mr_bind(mr, &pair.a.ep->fid, 0), 0);
+	KUNIT_EXPECT_EQ(test, fi_mr_key(mr), FI_KEY_NOTAVAIL);
+	KUNIT_ASSERT_EQ(test, fi_mr_enable(mr), 0);
+	KUNIT_EXPECT_NE(test, fi_mr_key(mr), FI_KEY_NOTAVAIL);
+	KUNIT_EXPECT_EQ(test, fi_mr_disable(mr, FI_DISCARD, NULL), 0);
+	KUNIT_EXPECT_EQ(test, fi_mr_key(mr), FI_KEY_NOTAVAIL);
+}
+
 static void a_request_has_the_addresses_of_both_ends(struct kunit *test)
 {
 	struct sockaddr_storage name = {};
@@ -120,6 +181,8 @@ static struct kunit_case forward_cases[] = {
 	KUNIT_CASE(a_handler_has_its_queue_before_the_open_returns),
 	KUNIT_CASE(a_hook_that_is_not_named_has_no_results),
 	KUNIT_CASE(callbacks_of_another_size_are_refused),
+	KUNIT_CASE(callbacks_are_those_of_the_client),
+	KUNIT_CASE(a_key_is_there_from_the_enable_to_its_end),
 	KUNIT_CASE(a_request_has_the_addresses_of_both_ends),
 	{}
 };
