@@ -40,6 +40,7 @@ extern struct kunit_suite kofi_why_suite;
 extern struct kunit_suite kofi_layers_suite;
 extern struct kunit_suite kofi_net_suite;
 extern struct kunit_suite kofi_netlink_suite;
+extern struct kunit_suite kofi_netlink_objects_suite;
 extern struct kunit_suite kofi_sysfs_suite;
 extern struct kunit_suite kofi_eq_suite;
 extern struct kunit_suite kofi_eq_wait_suite;
