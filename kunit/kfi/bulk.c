@@ -7,6 +7,7 @@
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/kthread.h>
+#include <linux/ktime.h>
 #include <linux/sizes.h>
 #include "../../clients/bulk/node.h"
 #include "../lib/async.h"
@@ -441,6 +442,22 @@ static void a_buffer_is_posted_when_there_is_room_again(struct kunit *test)
 	ends_close(test, &ends);
 }
 
+/* It sleeps 20 ms before each try, for what makes room needs a processor */
+static void a_receive_is_posted_when_there_is_room_again(struct kunit *test)
+{
+	const struct bulk_work work = { .kind = BULK_PUT, .len = 100 };
+	struct ends ends = {};
+	ktime_t begin;
+
+	ends_open_faulty(test, &ends);
+	KUNIT_EXPECT_EQ(test, vt_shell("echo trecv again times=5 >" RULES), 0);
+	begin = ktime_get();
+	KUNIT_EXPECT_EQ(test, transfer(&ends, &work), 0);
+	KUNIT_EXPECT_GE(test, ktime_ms_delta(ktime_get(), begin), 80);
+	KUNIT_EXPECT_EQ(test, vt_shell("grep -q ': 5 of ' " RULES), 0);
+	ends_close(test, &ends);
+}
+
 /* The request, and what the peer does for it; nothing else has either end read its queues */
 static void an_operation_is_posted_when_there_is_room_again(struct kunit *test)
 {
@@ -543,6 +560,7 @@ static struct kunit_case bulk_cases[] = {
 	KUNIT_CASE_PARAM(many_transfers_are_under_way, bed_gen),
 	KUNIT_CASE_PARAM(the_peer_goes_away_under_transfers, bed_gen),
 	KUNIT_CASE_PARAM(a_buffer_is_posted_when_there_is_room_again, bed_gen),
+	KUNIT_CASE_PARAM(a_receive_is_posted_when_there_is_room_again, bed_gen),
 	KUNIT_CASE_PARAM(an_operation_is_posted_when_there_is_room_again, bed_gen),
 	KUNIT_CASE_PARAM(an_operation_fails_when_it_is_posted_again, bed_gen),
 	KUNIT_CASE_PARAM(a_refusal_that_cannot_be_sent_is_over, bed_gen),
