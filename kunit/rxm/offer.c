@@ -159,15 +159,23 @@ static void an_offer_that_finds_no_room_below_is_sent_later(struct kunit *test)
 	rxm_expect_leave(test, bed, 1);
 }
 
-/* @rule: what goes wrong after the two buffers cannot be registered together; @count: ranges */
-static void expect_apart(struct kunit *test, const char *rule, int count)
+/*
+ * @type: of the two buffers; @rule: what goes wrong after they cannot be registered together;
+ * @count: ranges
+ */
+static void expect_apart(struct kunit *test, enum fi_buf_type type, const char *rule, int count)
 {
 	struct rxm_bed *bed = rxm_bed_open_faulty(test);
 	u8 *out = vt_buf(test, LEN), *in = vt_buf(test, LEN);
 	struct kvec list[2] = { { out, 5 }, { out + 5, LEN - 5 } };
-	const struct fi_msg msg = { .msg_iov = list, .iov_count = 2, .context = vt_ctx(1) };
+	struct bio_vec pages[2] = { rxm_pages(out, 5), rxm_pages(out + 5, LEN - 5) };
+	struct fi_msg msg = { .type = type, .iov_count = 2, .context = vt_ctx(1) };
 	struct rxm_wire_hdr *hdr;
 
+	if (type == FI_BUF_BVEC)
+		msg.msg_bvec = pages;
+	else
+		msg.msg_iov = list;
 	rxm_join(test, bed);
 	vt_fill(out, LEN, 1);
 	rxm_fault(test, "mr error 22 times=1");
@@ -185,13 +193,18 @@ static void expect_apart(struct kunit *test, const char *rule, int count)
 
 static void buffers_that_cannot_be_registered_together_are_registered_apart(struct kunit *test)
 {
-	expect_apart(test, NULL, 2);
+	expect_apart(test, FI_BUF_KVEC, NULL, 2);
+}
+
+static void pages_that_cannot_be_registered_together_are_registered_apart(struct kunit *test)
+{
+	expect_apart(test, FI_BUF_BVEC, NULL, 2);
 }
 
 /* The first one can */
 static void a_copy_is_offered_if_one_of_the_buffers_cannot_be_registered(struct kunit *test)
 {
-	expect_apart(test, "mr error 12 after=2 times=1", 1);
+	expect_apart(test, FI_BUF_KVEC, "mr error 12 after=2 times=1", 1);
 }
 
 static void a_copy_is_offered_if_the_buffer_cannot_be_registered(struct kunit *test)
@@ -678,6 +691,7 @@ static struct kunit_case offer_cases[] = {
 	KUNIT_CASE(a_message_in_pages_is_offered),
 	KUNIT_CASE(an_offer_that_finds_no_room_below_is_sent_later),
 	KUNIT_CASE(buffers_that_cannot_be_registered_together_are_registered_apart),
+	KUNIT_CASE(pages_that_cannot_be_registered_together_are_registered_apart),
 	KUNIT_CASE(a_copy_is_offered_if_one_of_the_buffers_cannot_be_registered),
 	KUNIT_CASE(a_copy_is_offered_if_the_buffer_cannot_be_registered),
 	KUNIT_CASE(a_message_that_cannot_be_offered_fails),
