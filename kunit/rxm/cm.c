@@ -5,6 +5,7 @@
 #include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <kofi/addr.h>
+#include "../lib/refusal.h"
 #include "rxm.h"
 
 #define DIAL_S		10	/* until a peer that is not reached is given up */
@@ -12,6 +13,7 @@
 #define REQUEST_MS	2000	/* until a request comes, at most */
 #define WAITING		100	/* more operations than are given to their peers at a time */
 #define LATER_MS	200
+#define AT_A_TIME	64	/* events that are taken one after the other */
 #define STAY_S		6	/* two of these are more than DIAL_S, one is less */
 
 /**
@@ -183,6 +185,16 @@ static void a_request_says_what_libfabric_expects(struct kunit *test)
 	vt_done(test, bed->peer.rx, vt_ctx(0));
 	hdr = (struct rxm_wire_hdr *)bed->bufs[0];
 	KUNIT_EXPECT_EQ(test, hdr->ctrl.conn_id, RXM_ID);
+}
+
+static void a_port_that_is_taken_is_refused(struct kunit *test)
+{
+	struct rxm_bed *bed = rxm_bed_open_at(test, RXM_PORT + 1);
+	struct fid_ep *ep;
+
+	vt_refusals_begin(test);
+	KUNIT_EXPECT_EQ(test, fi_endpoint(bed->domain, bed->us.info, &ep, NULL), -EADDRINUSE);
+	vt_refused(test, "passive_ep", -EADDRINUSE, "another endpoint of this machine has");
 }
 
 /* It listens at this port, so its connections have other ones */
@@ -509,20 +521,27 @@ static void requests_do_not_keep_an_endpoint_from_dialling(struct kunit *test)
 }
 
 /* It may come as soon as the endpoint has an address */
+/* Behind more than are answered at a time, which do not fit */
 static void a_request_is_answered_when_the_endpoint_is_enabled(struct kunit *test)
 {
+	struct vt_end *others = vt_buf(test, AT_A_TIME * sizeof(*others));
 	struct rxm_wire_request request = rxm_request();
 	struct rxm_bed *bed = rxm_bed_open(test);
 	struct fid_domain *domain = vt_of(test)->domain;
 	struct sockaddr_storage *name = &vt_of(test)->name;
 	size_t len = sizeof(*name);
 	struct vt_end late = {};
+	int i;
 
 	vt_of(test)->domain = bed->domain;
 	vt_end_queues(test, &late, bed->us.info, &vt_default_kind);
 	late.ep = vt_ep(test, late.info);
 	vt_of(test)->domain = domain;
 	KUNIT_ASSERT_EQ(test, fi_getname(&late.ep->fid, name, &len), 0);
+	for (i = 0; i < AT_A_TIME; i++) {
+		vt_client(test, &others[i], &vt_default_kind);
+		vt_connect(test, &others[i], NULL, 0);
+	}
 	rxm_dial(test, bed, &request, sizeof(request));
 	vt_no_event_for(test, bed->peer.eq, LATER_MS);
 	vt_end_enable(test, &late, &vt_default_kind);
@@ -605,6 +624,7 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(a_new_incarnation_needs_no_room),
 	KUNIT_CASE(nobody_else_can_be_the_endpoint_itself),
 	KUNIT_CASE(a_request_says_what_libfabric_expects),
+	KUNIT_CASE(a_port_that_is_taken_is_refused),
 	KUNIT_CASE(an_endpoint_at_a_chosen_port_dials),
 	KUNIT_CASE(the_larger_address_wins_if_both_dial),
 	KUNIT_CASE(the_smaller_address_is_refused_if_both_dial),
