@@ -85,6 +85,17 @@ static void flood_open(struct kunit *test, struct flood *flood)
 	flood->buf = vt_buf(test, 16);
 }
 
+/* Until the sender has to wait, as the target reads none */
+static void flood_fill(struct kunit *test, struct flood *flood)
+{
+	struct fi_cq_data_entry entry;
+
+	do {
+		flood_post(test, flood);
+	} while (flood->posted < NR_WRITES &&
+		 fi_cq_sread(flood->pair.a.tx->cq, &entry, 1, NULL, 100) == 1);
+}
+
 /* More of them than a target may leave unread: they wait, and none is lost */
 static void every_write_with_data_is_reported_once(struct kunit *test)
 {
@@ -96,6 +107,7 @@ static void every_write_with_data_is_reported_once(struct kunit *test)
 	if (!has_data(test))
 		return;
 	flood_open(test, flood);
+	flood_fill(test, flood);
 	for (i = 0; i < NR_WRITES; i++) {
 		flood_post(test, flood);
 		/* All have arrived, and the sender has not heard of it yet */
@@ -118,15 +130,11 @@ static void every_write_with_data_is_reported_once(struct kunit *test)
 static void expect_end_of_flood(struct kunit *test, bool target)
 {
 	struct flood *flood = vt_buf(test, sizeof(*flood));
-	struct fi_cq_data_entry entry;
 
 	if (!has_data(test))
 		return;
 	flood_open(test, flood);
-	do {
-		flood_post(test, flood);
-	} while (flood->posted < NR_WRITES &&
-		 fi_cq_sread(flood->pair.a.tx->cq, &entry, 1, NULL, 100) == 1);
+	flood_fill(test, flood);
 	vt_end_close(test, target ? &flood->pair.b : &flood->pair.a);
 	/* What the other end has had of it may be given back by a worker */
 	msleep(100);
