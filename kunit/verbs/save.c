@@ -402,6 +402,39 @@ static void a_list_of_any_length_is_saved(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, st.pmem->media, mem->mem, mem->len);
 }
 
+/* The list has an element more than a work request */
+static void a_write_of_two_work_requests_is_saved(struct kunit *test)
+{
+	struct save_test st = {};
+	struct kvec iov[3];
+	struct fi_rma_iov remote;
+	struct fi_msg_rma msg = {
+		.msg_iov = iov, .iov_count = ARRAY_SIZE(iov),
+		.rma_iov = &remote, .rma_iov_count = 1, .context = vt_ctx(1),
+	};
+	int i;
+
+	if (!serve(test, &st))
+		return;
+	vt_of(test)->info->tx_attr->iov_limit = ARRAY_SIZE(iov) - 1;
+	vt_join(test, &st.pair, &vt_default_kind);
+	for (i = 0; i < ARRAY_SIZE(iov); i++)
+		iov[i] = (struct kvec) { st.buf + i * 64, 64 };
+	remote = (struct fi_rma_iov) {
+		(uintptr_t)st.pmem->mem, ARRAY_SIZE(iov) * 64, fi_mr_key(st.mr)
+	};
+	KUNIT_ASSERT_EQ(test, fi_writemsg(st.pair.a.ep, &msg, COMMIT), 0);
+	vt_done(test, st.pair.a.tx, vt_ctx(1));
+	KUNIT_EXPECT_TRUE(test, survives(&st, 0, remote.len));
+
+	/* By a save behind it, too */
+	vt_fill(st.buf, st.len, 2);
+	KUNIT_ASSERT_EQ(test, fi_writemsg(st.pair.a.ep, &msg, FI_COMPLETION), 0);
+	vt_done(test, st.pair.a.tx, vt_ctx(1));
+	done(test, &st, st.mr, 0, 0, SAVE);
+	KUNIT_EXPECT_TRUE(test, survives(&st, 0, remote.len));
+}
+
 /* All that is in flight ends once, with an endpoint that is drained */
 static void a_drain_ends_saves(struct kunit *test)
 {
@@ -796,6 +829,7 @@ static struct kunit_case save_cases[] = {
 	KUNIT_CASE(more_ranges_than_are_kept_are_saved),
 	KUNIT_CASE(more_regions_than_are_kept_are_saved),
 	KUNIT_CASE(a_list_of_any_length_is_saved),
+	KUNIT_CASE(a_write_of_two_work_requests_is_saved),
 	KUNIT_CASE(a_drain_ends_saves),
 	KUNIT_CASE(an_endpoint_can_be_closed_while_it_saves),
 	KUNIT_CASE(a_peer_that_does_not_listen_fails_the_save),
