@@ -367,6 +367,8 @@ static void max_msg_size_is_the_devices(struct kunit *test)
 
 	ht_serve(test, &attr);
 	KUNIT_EXPECT_EQ(test, vt_of(test)->info->ep_attr->max_msg_size, 4096);
+	/* An endpoint of which the client asks for none */
+	vt_of(test)->info->ep_attr->max_msg_size = 0;
 	ht_join(test, &pair);
 	vt_fill(out, 4096, 9);
 	KUNIT_EXPECT_EQ(test, fi_send(pair.a.ep, out, 4097, NULL, 0, NULL), -EMSGSIZE);
