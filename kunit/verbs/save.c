@@ -364,6 +364,7 @@ static void more_regions_than_are_kept_are_saved(struct kunit *test)
 {
 	struct fid_mr *mr[RANGES + 8];
 	struct save_test st = {};
+	size_t lines;
 	int i;
 
 	if (!start(test, &st))
@@ -377,6 +378,10 @@ static void more_regions_than_are_kept_are_saved(struct kunit *test)
 		vt_done(test, st.pair.a.tx, vt_ctx(1));
 		KUNIT_EXPECT_TRUE_MSG(test, survives(&st, i * 64, 8), "%d", i);
 	}
+	/* That of a write is not */
+	lines = st.pmem->lines;
+	done(test, &st, st.mr, 0, 8, COMMIT);
+	KUNIT_EXPECT_EQ(test, st.pmem->lines, lines + 1);
 }
 
 /* A list goes in batches of 512 elements, and the save behind it waits for the last one */
