@@ -198,6 +198,8 @@ static void the_rma_sample_does_not_load_without_a_provider(struct kunit *test)
 #define PERF	"/sys/kernel/debug/kofi_perf"
 #define MOUNT	"[ -d /sys/kernel/debug/kofi ] || mount -t debugfs none /sys/kernel/debug"
 
+#define NAME_OF_32	"0123456789abcdefghijklmnopqrstuv"
+
 /* The log has what is allowed */
 static void a_parameter_that_is_wrong_is_refused(struct kunit *test)
 {
@@ -210,6 +212,8 @@ static void a_parameter_that_is_wrong_is_refused(struct kunit *test)
 		{ "modprobe kofi_pingpong", "addr=: roles both and client need the server's" },
 		{ "modprobe kofi_pingpong addr=lo", "addr=lo: allowed is a numeric IPv4 or IPv6" },
 		{ "modprobe kofi_pingpong role=server prov=", "prov=: allowed is a provider" },
+		{ "modprobe kofi_pingpong role=server domain=" NAME_OF_32 NAME_OF_32,
+		  "uv: allowed is a domain's" },
 		{ "modprobe kofi_pingpong role=server ep=dgram", "ep=dgram: allowed are msg" },
 		{ "modprobe kofi_pingpong role=server sizes=1,k", "sizes=1,k: allowed are" },
 		{ "modprobe kofi_pingpong role=server sizes=6291457", "sizes=6291457: allowed" },
