@@ -294,6 +294,7 @@ on_all()
 	EP=rdm
 	pingpong_start role=server prov=loop sizes=64 || return
 	cat $dbg_pingpong/listening >/dev/null
+	: >/tmp/heard
 	{
 		name 16 2 2 | head -c 11
 		usleep 200000
