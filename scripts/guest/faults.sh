@@ -16,14 +16,17 @@ list()
 		pingpong_msg each step of both roles fails once
 		pingpong_rdm the steps that endpoints without connections have beside these
 		pingpong_again calls without room for a moment are made again
+		pingpong_full a role that waits for room ends when the module goes
 		pingpong_server a server names what its client says wrong
 		pingpong_all a server of all addresses has that of its client, and one client
 		pingpong_client a client names what its server says wrong
 		pingpong_user messages of fi_pingpong that are not those of the run
+		pingpong_count counts that are not those of the run, and an end that does not come
 		pingpong_table sizes, counts, and figures that follow from each other
 		pingpong_sizes sizes that memory of vmalloc() has, and those that it has not
 		bulk each call of kofi_bulk fails once
 		sample each call of kofi_rma_sample fails once
+		sample_send a call of kofi_sample fails, or its message comes late
 		unload all modules can go
 	END
 }
@@ -40,6 +43,7 @@ list()
 rules=/sys/kernel/debug/kofi_hook_fault/rules
 hooks=/sys/module/kofi/parameters/hooks
 pages=/sys/kernel/debug/fail_page_alloc
+ports=/proc/sys/net/ipv4/ip_local_port_range
 
 # outcome_of_both PARAMETERS: how a run of both roles ended, "ok" or "-ERRNO ROLE: STEP"
 outcome_of_both()
@@ -181,6 +185,44 @@ case_pingpong_again()
 	[ "$(wc -l </tmp/again)" -ge 30 ] || fail "only $(wc -l </tmp/again) calls were made again"
 }
 
+# stopped RULE: what the roles say whose calls have no room until the module goes
+stopped()
+{
+	echo clear >$rules
+	echo "$1" >$rules
+	pingpong_start role=both addr=127.0.0.1 "prov=loop;ofi_hook_fault" sizes=3 || return
+	left=250
+	until grep -q ': [1-9][0-9]* of' $rules || [ $((left -= 1)) -eq 0 ]; do
+		usleep 20000
+	done
+	dmesg -c >/dev/null
+	pingpong_stop &
+	left=1000
+	while kill -0 $! 2>/dev/null && [ $((left -= 1)) -gt 0 ]; do
+		usleep 20000
+	done
+	! kill -0 $! 2>/dev/null || echo "it goes on"
+	echo clear >$rules
+	wait $!
+	dmesg | sed -n 's/.*: \(send into a full queue: [a-zA-Z ]*\).*/\1/p' | uniq
+}
+
+both_stopped()
+{
+	stopped "tx again"
+	# "fin" alone is not injected
+	stopped "send again"
+}
+
+case_pingpong_full()
+{
+	EP=msg
+	prints both_stopped <<-END
+		send into a full queue: stopped
+		send into a full queue: stopped
+	END
+}
+
 # bytes NUMBER...
 bytes()
 {
@@ -208,7 +250,7 @@ from_peer()
 	else
 		nc -l -p $PORT </tmp/said >/tmp/heard &
 		user_listens $! || return
-		pingpong_start role=client addr=127.0.0.1 prov=loop sizes=64 || return
+		pingpong_start role=client addr=127.0.0.1 prov=loop sizes=64 cq=callback || return
 	fi
 	pingpong_wait >/dev/null
 	pingpong_stop
@@ -245,6 +287,7 @@ to_server()
 	said server rdm true
 	said server rdm name 129 2 2
 	said server rdm name 15 2 2
+	said server rdm bytes 0 0 0 28 3 0 0 0 10 0 0 9 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 0 0 0 0
 	said server rdm name_and x
 	said server rdm name_and q
 	tail -c 2 /tmp/heard | tr '\0' .
@@ -274,6 +317,7 @@ case_pingpong_server()
 		-104 server: control: receive the peer's fabric address; look for an error at the peer
 		-71 server: control: a fabric address of 129 bytes; is the peer fi_pingpong or kofi_pingpong?
 		-71 server: control: fabric address of format 2, family 2, 15 bytes; run the peer with the same provider and endpoints, on a host of the same byte order
+		-22 server: insert the address [::1]:9: Invalid argument
 		-71 server: control: receive "q", got "x\0"; is the peer fi_pingpong or kofi_pingpong?
 		-110 server: receive a message; look for an error at the peer, and do both sides run the same sizes?
 		a.
@@ -329,6 +373,7 @@ to_client()
 	said client msg name 128 1 2
 	said client msg name 16 1 2
 	said client msg name 16 2 2
+	said client msg bytes 0 0 0 16 2 0 0 0 2 0 0 9 192 0 2 1 0 0 0 0 0 0 0 0
 	said client rdm name_and b
 	said client rdm name_and a
 	EP=msg
@@ -337,6 +382,11 @@ to_client()
 	cat $dbg_pingpong/listening 2>&1
 	pingpong_stop
 	echo "$outcome"
+	# Without a port of its own the client does not reach the server, which waits for no other
+	range=$(cat $ports)
+	echo $PORT $PORT >$ports
+	outcome_of_both prov=loop
+	echo "$range" >$ports
 	outcome_of_both prov=loop domain=nosuch
 	outcome_of_both prov=loop domain=loop
 }
@@ -350,10 +400,12 @@ case_pingpong_client()
 		-104 client: control: receive the peer's fabric address; look for an error at the peer
 		-111 client: connect to the server (Connection refused); does the peer still run?
 		-111 client: connect to the server (Connection refused); does the peer still run?
+		-61 client: find a fabric of provider loop to 192.0.2.1:9; is the provider there, and has a device of it that address (see rdma link)?
 		-71 client: control: receive "a", got "b\0"; is the peer fi_pingpong or kofi_pingpong?
 		-110 client: receive a message; look for an error at the peer, and do both sides run the same sizes?
 		cat: read error: Invalid argument
 		error -111 client: connect to control port 127.0.0.1:47592: Connection refused; does a ping-pong server run there?
+		-99 client: connect to control port 127.0.0.1
 		-61 server: find a fabric of provider loop at 127.0.0.1
 		ok
 	END
@@ -392,6 +444,72 @@ case_pingpong_user()
 		error -71 server: message 1 of size 64: got 32 bytes: Protocol error; do both sides run the same sizes?
 		0 of 0 messages intact
 		error -265 server: receive a message (Message was truncated): Message was truncated; look for an error at the peer, and do both sides run the same sizes?
+	END
+}
+
+# relayed COUNT MORE THEN ITERS: how a server of two messages ends whose client is fi_pingpong. What the
+# client says goes through a relay, which puts COUNT, and MORE behind it, in place of the count of the
+# client, and then runs THEN with the connection open.
+relayed()
+{
+	cat >/tmp/relay <<-END
+		#!/bin/sh
+		exec 3<&0
+		dd <&3 >/tmp/down 2>/dev/null &
+		{
+			dd bs=1 count=2
+			printf '%-10s' $1 | tr ' ' '\\0'
+			printf %s $2
+			dd bs=1 count=10 of=/dev/null
+			dd
+		} </tmp/up 2>/dev/null
+		$3
+	END
+	chmod +x /tmp/relay
+	rm -f /tmp/up /tmp/down
+	mkfifo /tmp/up /tmp/down
+	pingpong_start role=server addr=127.0.0.1 prov=tcp iters=2 sizes=64 port=47593 check=0
+	cat $dbg_pingpong/listening >/dev/null
+	nc 127.0.0.1 47593 -e /tmp/relay &
+	relay=$!
+	nc -l -p $PORT </tmp/down >/tmp/up &
+	user_listens $!
+	timeout "$LIMIT" "$PINGPONG" -p tcp -e msg -S 64 -I "$4" 127.0.0.1 >/dev/null 2>&1
+	pingpong_wait >/dev/null
+	awk '$1 == 64 { printf "%s %s ", $2, $3 }' /tmp/kernel
+	pingpong_stop
+	kill $relay 2>/dev/null
+	wait
+	printf '%s\n' "$outcome"
+}
+
+relayed_all()
+{
+	relayed 2 "" "" 2
+	relayed 3 "" "" 2
+	relayed 0 "" "" 2
+	relayed 1000002 "" "" 2
+	relayed 1000000002 "" "" 2
+	relayed x "" "" 2
+	relayed 2 x "" 2
+	relayed 2 "" "exec sleep 1000" 2
+	# The third message comes where "fin" is to come
+	relayed 2 "" "" 3
+}
+
+case_pingpong_count()
+{
+	EP=msg
+	prints relayed_all <<-'END'
+		2 =2 ok
+		2 -1 ok
+		2 +2 ok
+		2 -1m ok
+		2 -1b ok
+		error -71 server: control: message count "x\0\0\0\0\0\0\0\0\0": Protocol error; is the peer fi_pingpong or kofi_pingpong?
+		2 =2 error -71 server: control: part, got more: Protocol error; is the peer fi_pingpong or kofi_pingpong?
+		2 =2 error -110 server: control: wait for the peer to part: Timed out; look for an error at the peer
+		2 =2 error -71 server: receive "fin": got 64 bytes of something else: Protocol error; do both sides run the same sizes?
 	END
 }
 
@@ -568,7 +686,7 @@ case_bulk()
 sample_in_turn()
 {
 	for rule in "open error 12" "mr error 12" "connect error 101" "accept error 12" \
-		"recv error 5" "tx error 5" "tx fail 5"; do
+		"recv error 5" "tx error 5" "tx fail 5" "send delay 6000"; do
 		in_turn "$rule" outcome_of kofi_rma_sample node=127.0.0.1 "prov=loop;ofi_hook_fault"
 	done
 }
@@ -612,6 +730,57 @@ case_sample()
 		  Input/output error: no memory read and written: Input/output error;
 		  ok: read and written by loop;ofi_hook_fault;
 		  ok: read and written by loop;ofi_hook_fault;
+		send delay 6000
+		  Resource temporarily unavailable: no memory read and written: Nothing there or no room now, try again;
+		  ok: read and written by loop;ofi_hook_fault;
+		  ok: read and written by loop;ofi_hook_fault;
+	END
+}
+
+# sample_to_server: kofi_sample sends its message to the fabric's address of a server of kofi_pingpong
+sample_to_server()
+{
+	pingpong_start role=server addr=127.0.0.1 prov=loop sizes=64 || return
+	cat $dbg_pingpong/listening >/dev/null
+	: >/tmp/heard
+	nc 127.0.0.1 $PORT <>/tmp/nothing >/tmp/heard &
+	left=250
+	until [ "$(wc -c </tmp/heard)" -eq 24 ] || [ $((left -= 1)) -eq 0 ]; do
+		usleep 20000
+	done
+	# The port, high byte first
+	# shellcheck disable=SC2046 # words
+	set -- $(od -An -tu1 -j10 -N2 /tmp/heard)
+	outcome_of kofi_sample node=127.0.0.1 service=$(($1 * 256 + $2)) | sed 's/port [0-9]*/port N/'
+	kill $!
+	wait $! 2>/dev/null
+	pingpong_stop
+}
+
+sample_send_in_turn()
+{
+	rm -f /tmp/nothing
+	mkfifo /tmp/nothing
+	echo ofi_hook_fault >$hooks
+	for rule in "connect error 101" "tx error 5" "send delay 6000"; do
+		in_turn "$rule" sample_to_server
+	done
+	echo >$hooks
+}
+
+case_sample_send()
+{
+	EP=msg
+	prints sample_send_in_turn <<-END
+		connect error 101
+		  Network is unreachable: no message to 127.0.0.1 port N: Network is unreachable;
+		  ok: "hello" sent to 127.0.0.1 port N;
+		tx error 5
+		  Input/output error: no message to 127.0.0.1 port N: Input/output error;
+		  ok: "hello" sent to 127.0.0.1 port N;
+		send delay 6000
+		  Resource temporarily unavailable: no message to 127.0.0.1 port N: Nothing there or no room now, try again;
+		  ok: "hello" sent to 127.0.0.1 port N;
 	END
 }
 
