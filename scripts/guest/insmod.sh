@@ -7,7 +7,7 @@
 #
 # usage: insmod.sh; insmod.sh list
 # A case is a module; the last one, with kmemleak=on, is what all loads have lost. kofi_pingpong is
-# loaded as a server, kofi with a hook on every provider. Modules of tests, and clients that need a
+# loaded with both roles, kofi with a hook on every provider. Modules of tests, and clients that need a
 # peer to load, have none.
 # Prints KTAP; exits 1 if a case failed.
 
@@ -38,7 +38,7 @@ try()
 	modprobe -r "$1" || fail "it cannot be unloaded afterwards"
 	# The provider of a client came with it
 	! [ -e /sys/module/kofi ] || modprobe -r kofi_loop || fail "kofi_loop cannot be unloaded"
-	! leaks_objects || fail "a workqueue or a slab cache is left"
+	! leaks_objects || fail "a workqueue, a slab cache or a thread is left"
 }
 
 if [ "${1:-}" = list ]; then
@@ -60,7 +60,7 @@ for case in $(list | sed 's/ .*//'); do
 	case $case in
 	memory) ! leaks_found || fail "see above" ;;
 	kofi) try "$case" "hooks=ofi_hook_trace" ;;
-	kofi_pingpong) try "$case" "role=server addr=127.0.0.1 prov=loop sizes=64" ;;
+	kofi_pingpong) try "$case" "role=both addr=127.0.0.1 prov=loop sizes=64" ;;
 	*) try "$case" ;;
 	esac
 	verdict "$case"

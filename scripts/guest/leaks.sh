@@ -88,9 +88,9 @@ leaks_found()
 	return $leaks_status
 }
 
-# leaks_objects: print what of ours outlives the modules; succeed when there is something. Workqueues
-# and slab caches belong to the kernel, so nobody else misses them.
+# leaks_objects: print what of ours outlives the modules; succeed when there is something. Workqueues,
+# slab caches and the threads of kofi_pingpong belong to the kernel, so nobody else misses them.
 leaks_objects()
 {
-	grep -hs '^kworker/R-\(kofi\|ktcp\)' /proc/[0-9]*/comm || grep '^\(kofi\|ktcp\)' /proc/slabinfo
+	grep -hs '^\(kworker/R-\(kofi\|ktcp\)\|kofi_pp_\)' /proc/[0-9]*/comm || grep '^\(kofi\|ktcp\)' /proc/slabinfo
 }
