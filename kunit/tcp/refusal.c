@@ -289,6 +289,24 @@ static void refusals_have_the_places_of_responses(struct kunit *test)
 	goes_on(test, sock, &end);
 }
 
+/* The peer has places for half of them, and answers none */
+static void reads_that_have_no_place_end_with_their_connection(struct kunit *test)
+{
+	u8 *mem = vt_buf(test, LEN), request[PEER_BASE + PEER_RMA];
+	struct vt_end end = {};
+	struct socket *sock;
+	int i;
+
+	sock = peer_join_kofi(test, &end, PEER_REFUSES);
+	for (i = 0; i < 2 * RESPONSES; i++)
+		KUNIT_ASSERT_EQ(test, fi_read(end.ep, mem, 8, NULL, 0, 0, 1, vt_ctx(i + 1)), 0);
+	for (i = 0; i < RESPONSES; i++)
+		peer_recv(test, sock, request, sizeof(request));
+	peer_close(test, sock);
+	for (i = 0; i < 2 * RESPONSES; i++)
+		vt_failed_with(test, end.tx, vt_ctx(i + 1), ECANCELED);
+}
+
 /* Two reads around a write that is to be acknowledged; the peer refuses the first two */
 static void a_refusal_is_an_error_of_its_operation(struct kunit *test)
 {
@@ -401,6 +419,7 @@ static struct kunit_case refusal_cases[] = {
 	KUNIT_CASE(a_read_whose_target_ends_before_its_response_is_refused),
 	KUNIT_CASE(a_refusal_that_has_not_been_sent_ends_with_its_connection),
 	KUNIT_CASE(refusals_have_the_places_of_responses),
+	KUNIT_CASE(reads_that_have_no_place_end_with_their_connection),
 	KUNIT_CASE(a_refusal_is_an_error_of_its_operation),
 	KUNIT_CASE_PARAM(a_foul_refusal_ends_its_connection, foul_gen_params),
 	{}
