@@ -96,6 +96,7 @@ static void what_follows_a_message_in_flight_is_left_to_the_worker(struct kunit 
 	u8 *out = vt_buf(test, LEN), in[2 * (PEER_BASE + LEN)];
 	struct fi_cq_data_entry entry;
 	int i, k, done[2], first = 0, second = 0;
+	unsigned long begin = jiffies;
 	struct vt_comp comp;
 	ssize_t ret;
 
@@ -118,6 +119,8 @@ static void what_follows_a_message_in_flight_is_left_to_the_worker(struct kunit 
 	kunit_info(test, "first %d, second %d of %d within their calls\n", first, second, TRIES);
 	KUNIT_EXPECT_GE(test, first, TRIES / 2);
 	KUNIT_EXPECT_LE(test, second, TRIES / 4);
+	/* No timer of kofi_tcp looks as often */
+	KUNIT_EXPECT_LT(test, jiffies - begin, TRIES * HZ / 4);
 }
 
 /**
