@@ -419,6 +419,17 @@ static void an_endpoint_closes_behind_what_its_queue_has_received(struct kunit *
 	vt_close(test, &end.ep->fid);
 }
 
+/* A connection may need memory, which a call does not wait for */
+static void a_call_that_sends_by_itself_has_the_worker_dial(struct kunit *test)
+{
+	struct vt_end end = { .may_sleep = 1 };
+	struct rdm_peer peer;
+
+	rdm_open_with(test, &end, &peer, RDM_HIGH);
+	rdm_post(test, &end, peer.addr, 1);
+	rdm_expect_sent(test, &end, rdm_accept(test, &peer, 0x81, RDM_PID), 1);
+}
+
 /* What is not the response to a request, nor a refusal */
 static void a_response_that_is_none_ends_what_is_posted(struct kunit *test)
 {
@@ -718,6 +729,7 @@ static struct kunit_case rdm_cases[] = {
 	KUNIT_CASE_SLOW(a_peer_that_hangs_up_is_asked_again),
 	KUNIT_CASE(a_callback_posts_to_a_peer_without_a_connection),
 	KUNIT_CASE(an_endpoint_closes_behind_what_its_queue_has_received),
+	KUNIT_CASE(a_call_that_sends_by_itself_has_the_worker_dial),
 	KUNIT_CASE(a_response_that_is_none_ends_what_is_posted),
 	KUNIT_CASE(nobody_there_is_an_error_at_once),
 	KUNIT_CASE(a_peer_that_has_left_is_connected_to_anew),
