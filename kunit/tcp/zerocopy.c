@@ -565,7 +565,24 @@ static void a_receive_that_a_dead_peer_reads_is_not_cancelled(struct kunit *test
 	wait_lent(test, mem, LEN, false);
 }
 
+static void a_long_message_of_an_endpoint_without_connections_completes(struct kunit *test)
+{
+	u8 *out = vt_alloc_vmalloc(test);
+	struct vt_end end = {};
+	struct rdm_peer peer;
+	struct socket *sock;
+
+	rdm_open_with(test, &end, &peer, THERE);
+	sock = rdm_dial(test, &end, &peer, 1, RDM_PID);
+	vt_fill(out, LEN, 3);
+	KUNIT_ASSERT_EQ(test, fi_send(end.ep, out, LEN, NULL, peer.addr, vt_ctx(1)), 0);
+	peer_takes(test, sock, 0, LEN, 3);
+	vt_done(test, end.tx, vt_ctx(1));
+	wait_lent(test, out, LEN, false);
+}
+
 static struct kunit_case far_rdm_cases[] = {
+	KUNIT_CASE(a_long_message_of_an_endpoint_without_connections_completes),
 	KUNIT_CASE(a_receive_that_a_dead_peer_reads_is_not_cancelled),
 	{}
 };
