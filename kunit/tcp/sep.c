@@ -433,40 +433,61 @@ static void context_ready(struct fid_ep *tx, u64 flags)
 	complete(tx->fid.context);
 }
 
-/* It shares the queue with the other contexts, of which a peer without a connection gets a half */
+/* As many as there is room for, which comes when the worker has seen what is posted */
+static int fill(struct kunit *test, struct fid_ep *tx, fi_addr_t to, struct completion *room)
+{
+	u8 *out = vt_buf(test, LEN);
+	int posted = 0;
+	ssize_t ret;
+
+	do {
+		while (!(ret = fi_send(tx, out, LEN, NULL, to, vt_ctx(1))))
+			posted++;
+		KUNIT_ASSERT_EQ(test, ret, -EAGAIN);
+	} while (wait_for_completion_timeout(room, HZ / 5));
+	return posted;
+}
+
+static void expect_room(struct kunit *test, struct completion *room)
+{
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(room, msecs_to_jiffies(VT_PATIENCE_MS)),
+			0);
+}
+
+/*
+ * It shares the queue with the other contexts, of which a peer without a connection gets a half.
+ * There is room when one of those closes, and when the peer has a connection.
+ */
 static void a_context_is_called_when_there_is_room_again(struct kunit *test)
 {
 	static const struct fi_ep_callbacks callbacks = { .ready = context_ready };
 	struct vt_cq *rx_cq = vt_cq(test, &vt_default_kind, vt_of(test)->info->rx_attr->size);
-	struct vt_cq *tx_cq = vt_cq(test, &vt_default_kind, 2 * DEPTH);
+	struct vt_cq *tx_cq = vt_cq(test, &vt_default_kind, 3 * DEPTH);
 	struct vt_end end = { .av = av_with_contexts(test) };
 	struct completion *room = vt_buf(test, sizeof(*room));
-	u8 *out = vt_buf(test, LEN);
 	struct rdm_peer peer, other;
-	struct fid_ep *tx[2], *rx;
-	int i, posted = 0;
-	ssize_t ret;
+	struct fid_ep *tx[3], *rx;
+	int i;
 
 	vt_of(test)->info->tx_attr->size = DEPTH;
-	vt_of(test)->info->ep_attr->tx_ctx_cnt = 2;
+	vt_of(test)->info->ep_attr->tx_ctx_cnt = 3;
 	end.ep = with_contexts(test, end.av, rx_cq, &rx);
 	rdm_peer_new(test, &end, &peer, RDM_HIGH);
 	rdm_peer_new(test, &end, &other, RDM_LOW);
 	init_completion(room);
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < 3; i++) {
 		tx[i] = tx_context(test, end.ep, i, tx_cq, &callbacks);
 		tx[i]->fid.context = room;
 	}
-	KUNIT_ASSERT_EQ(test, fi_send(tx[1], out, LEN, NULL, peer.addr, vt_ctx(1)), 0);
-	do {
-		while (!(ret = fi_send(tx[0], out, LEN, NULL, peer.addr, vt_ctx(1))))
-			posted++;
-		KUNIT_ASSERT_EQ(test, ret, -EAGAIN);
-	} while (wait_for_completion_timeout(room, HZ / 5));
-	KUNIT_EXPECT_EQ(test, posted, DEPTH - 1);
+	/* So many that each context has places of its own left */
+	for (i = 0; i < DEPTH / 2 + 2; i++)
+		KUNIT_ASSERT_EQ(test, fi_inject(tx[i ? 2 : 1], NULL, 0, peer.addr), 0);
+	KUNIT_EXPECT_EQ(test, fill(test, tx[0], peer.addr, room), DEPTH - 2);
+	vt_close(test, &tx[1]->fid);
+	expect_room(test, room);
+	KUNIT_EXPECT_EQ(test, fill(test, tx[0], peer.addr, room), 1);
 	rdm_accept(test, &peer, 0x81, RDM_PID);
-	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(room, msecs_to_jiffies(VT_PATIENCE_MS)),
-			0);
+	expect_room(test, room);
 }
 
 static struct kunit_case sep_cases[] = {
