@@ -9,14 +9,24 @@
 #include <rdma/fi_reason.h>
 #include "tcp.h"
 
+/* Lines of the list of datagram sockets, modulo 256 */
+static int datagram_sockets(void)
+{
+	return vt_shell("exit $(wc -l </proc/net/udp)") >> 8;
+}
+
 /* The address of the loopback interface is 127.0.0.1, and all of 127.0.0.0/8 is reached there */
 static void the_source_of_a_route_is_our_own_address(struct kunit *test)
 {
 	struct fi_info *hints = tcp_hints(test, FI_MSG, FI_EP_MSG), *info = NULL;
 	const struct sockaddr_in *src, *dest;
+	int before = datagram_sockets();
 
+	KUNIT_EXPECT_GT(test, before, 0);
 	KUNIT_ASSERT_EQ(test, fi_getinfo(VT_API, "127.0.0.9", 4711, 0, hints, &info), 0);
 	vt_free_later(test, info);
+	/* The one that was connected to find it is gone */
+	KUNIT_EXPECT_EQ(test, datagram_sockets(), before);
 	src = info->src_addr;
 	dest = info->dest_addr;
 	KUNIT_ASSERT_NOT_NULL(test, src);
