@@ -186,11 +186,9 @@ static void success_without_a_fid_is_refused(struct kunit *test)
 	struct core_set *set = core_parents(test, MOCK_EQ);
 	struct fid_fabric *fabric = container_of(set->fid[MOCK_FABRIC], struct fid_fabric, fid);
 	const struct fi_ops_fabric *ops = fabric->ops;
-	/* It stays while the fabric does, which is longer than the case if it fails */
-	static struct fi_ops_fabric own;
+	struct fi_ops_fabric own = *ops;
 	struct fid_eq *eq = NULL;
 
-	own = *ops;
 	own.eq_open = open_nothing;
 	fabric->ops = &own;
 	KUNIT_EXPECT_EQ(test, fi_eq_open(fabric, NULL, &eq, NULL), -EINVAL);

@@ -118,6 +118,8 @@ static void a_message_that_is_none_is_counted(struct kunit *test)
 		u32	magic;
 		u8	type;
 	} rows[] = {
+		{ sizeof(struct bulk_msg) - 1, BULK_MAGIC, BULK_HELLO_RSP },
+		{ sizeof(struct bulk_msg), ~BULK_MAGIC, BULK_HELLO_RSP },
 		{ sizeof(struct bulk_msg) - 1, BULK_MAGIC, BULK_GET_REQ + 1 },
 		{ sizeof(struct bulk_msg), ~BULK_MAGIC, BULK_GET_REQ + 1 },
 		{ sizeof(struct bulk_msg), BULK_MAGIC, BULK_GET_REQ + 1 },
@@ -150,7 +152,7 @@ static void a_message_that_is_none_is_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bulk_ni_close(ni), 0);
 }
 
-/* Has @bed->a send @msg to a node */
+/* Sends @msg to a node, by @bed->a */
 static void say(struct kunit *test, struct bed *bed, kfi_addr_t node, const struct bulk_msg *msg)
 {
 	struct bulk_msg *out = vt_buf(test, sizeof(*out));
@@ -165,12 +167,18 @@ static void say(struct kunit *test, struct bed *bed, kfi_addr_t node, const stru
 	KUNIT_EXPECT_EQ(test, event.flags, BED_SENT);
 }
 
-/* A node of net 3, which @bed->a knows as @name */
+static void node_end(void *node)
+{
+	bulk_node_close(node);
+}
+
+/* A node of net 3 until the end of the case, which @bed->a knows as @name */
 static struct bulk_node *node_beside(struct kunit *test, struct bed *bed, kfi_addr_t *name)
 {
 	struct bulk_node *node = bulk_node_open(BED_NODE, 3, 1);
 
 	KUNIT_ASSERT_EQ(test, PTR_ERR_OR_ZERO(node), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, node_end, node), 0);
 	KUNIT_EXPECT_EQ(test, bulk_know(&bed->a.ni, bulk_node_addr(node), 3, name), 0);
 	return node;
 }
@@ -212,13 +220,13 @@ static void a_request_that_is_wrong_is_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, vt_until(atomic_read(&stats->refused) == 2));
 	KUNIT_EXPECT_EQ(test, atomic_read(&stats->bad), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&stats->served), 0);
-	KUNIT_EXPECT_EQ(test, bulk_node_close(node), 0);
+	kunit_release_action(test, node_end, node);
 }
 
 /**
  * struct getter - A thread that gets bytes
- * @node: for which
- * @addr: of whom
+ * @node: the node that gets them
+ * @addr: address of the peer
  * @timeout_ms: after which the transfer is given up
  */
 struct getter {
@@ -273,7 +281,7 @@ static void get_from(struct kunit *test, bool writes, int err)
 	KUNIT_EXPECT_EQ(test, atomic_read(&bulk_node_stats(getter.node)->failed), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&bulk_node_stats(getter.node)->bad), writes);
 	KUNIT_EXPECT_EQ(test, atomic_read(&bulk_node_stats(getter.node)->served), 0);
-	KUNIT_EXPECT_EQ(test, bulk_node_close(getter.node), 0);
+	kunit_release_action(test, node_end, getter.node);
 }
 
 static void wrong_bytes_fail_a_transfer(struct kunit *test)

@@ -225,10 +225,9 @@ static void no_interfaces(void *unused)
 }
 
 /*
- * Each has a domain of its own there, by its own address, and the fabric stays for the second.  The
- * fabric that is open already is another provider's.
+ * Each has one by its own address.  The fabric that is open already is another provider's.
  */
-static void interfaces_of_a_network_share_the_fabric(struct kunit *test)
+static void interfaces_of_a_network_have_domains_of_their_own(struct kunit *test)
 {
 	struct bulk_ni *ni = vt_buf(test, 3 * sizeof(*ni));
 	int i;
@@ -492,7 +491,7 @@ static struct kunit_case objects_cases[] = {
 	KUNIT_CASE(an_interface_without_an_address_is_refused),
 	KUNIT_CASE_PARAM(traffic_classes_and_keys_are_taken, bed_gen),
 	KUNIT_CASE_PARAM(nets_of_an_interface_share_fabric_and_domain, bed_gen),
-	KUNIT_CASE(interfaces_of_a_network_share_the_fabric),
+	KUNIT_CASE(interfaces_of_a_network_have_domains_of_their_own),
 	KUNIT_CASE(contexts_out_of_range_are_refused),
 	KUNIT_CASE_PARAM(a_queue_has_a_handler_and_one_format, bed_gen),
 	KUNIT_CASE_PARAM(an_address_is_inserted_twice_and_removed_once, bed_gen),

@@ -73,7 +73,7 @@ static struct nth_site nth_sites[BIT(NTH_SITE_BITS)];
 
 /* Functions that allocate for those who call them, and what the tracer adds */
 static const char * const nth_between[] = {
-	"kmalloc", "kvmalloc", "kmemdup", "kstrdup", "kmem_cache", "sg_alloc",
+	"kmalloc", "kvmalloc", "kmemdup", "kstrdup", "asprintf", "kmem_cache", "sg_alloc",
 	"sg_kmalloc", "nth_allocates", "nth_owner", "stack_trace", "__traceiter",
 };
 

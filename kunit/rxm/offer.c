@@ -15,7 +15,7 @@
 #define KEPT		64	/* messages of a connection that are kept without a receive */
 #define SHORT_S		5	/* the least message_timeout */
 #define UNWANTED	320	/* offers that an endpoint may deal with: its receives and 64 */
-#define RECVS		16	/* receives of a connection */
+#define RECVS		16	/* receives of a connection of the endpoint */
 #define MANY		6	/* rounds of three offers: more than the endpoint has receives */
 
 /* The next offer to the raw peer, which is in the buffer @nr: it says @len */
@@ -93,7 +93,7 @@ static void send_delivered(struct kunit *test, struct rxm_bed *bed, u8 *out, siz
 
 /*
  * Messages of any length, of which none is reported before its answer has come.  No answer keeps a
- * receive of the endpoint
+ * receive of the endpoint.
  */
 static void a_message_to_be_delivered_is_offered(struct kunit *test)
 {

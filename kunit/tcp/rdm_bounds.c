@@ -22,7 +22,7 @@
 #define PEER_RTS	255	/* RTS messages of a connection */
 #define HOST_RTS	2048	/* of one address, if there is no other one */
 #define HOST_BYTES	SZ_8M	/* that are kept of one address, if there is no other one */
-#define AT_ONCE		(2 * HZ / 5)	/* no timer of kofi_tcp looks as often */
+#define AT_ONCE		(HZ / 4)	/* less than a look at an idle connection may take */
 #define CONNECTIONS	4
 #define MANY		65536
 #define HOSTS		12

@@ -119,7 +119,7 @@ static void what_follows_a_message_in_flight_is_left_to_the_worker(struct kunit 
 	kunit_info(test, "first %d, second %d of %d within their calls\n", first, second, TRIES);
 	KUNIT_EXPECT_GE(test, first, TRIES / 2);
 	KUNIT_EXPECT_LE(test, second, TRIES / 4);
-	/* No timer of kofi_tcp looks as often */
+	/* Less than the looks of a timer would take */
 	KUNIT_EXPECT_LT(test, jiffies - begin, TRIES * HZ / 4);
 }
 
