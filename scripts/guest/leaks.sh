@@ -89,8 +89,18 @@ leaks_found()
 }
 
 # leaks_objects: print what of ours outlives the modules; succeed when there is something. Workqueues,
-# slab caches and the threads of kofi_pingpong belong to the kernel, so nobody else misses them.
+# slab caches and the threads of kofi_pingpong belong to the kernel, so nobody else misses them. A
+# thread that has ended may be there for a moment.
 leaks_objects()
 {
-	grep -hs '^\(kworker/R-\(kofi\|ktcp\)\|kofi_pp_\)' /proc/[0-9]*/comm || grep '^\(kofi\|ktcp\)' /proc/slabinfo
+	leaks_looks=10
+	while leaks_threads >/dev/null && [ $((leaks_looks -= 1)) -gt 0 ]; do
+		usleep 20000
+	done
+	leaks_threads || grep '^\(kofi\|ktcp\)' /proc/slabinfo
+}
+
+leaks_threads()
+{
+	grep -hs '^\(kworker/R-\(kofi\|ktcp\)\|kofi_pp_\)' /proc/[0-9]*/comm
 }
